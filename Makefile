@@ -1,0 +1,35 @@
+# Two commands: `make demo` sets up and runs the main job on built-in data, `make test` sets up and passes all tests.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test lint clean
+
+demo: $(VENV)/.demo
+	$(BIN)/wlhn train
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# torch first and alone, at the tested version: a plain `torch` may bring gigabytes of CUDA packages.
+$(VENV)/.torch: constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) torch
+	touch $@
+
+$(VENV)/.demo: $(VENV)/.torch pyproject.toml
+	$(PIP) -e .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.torch pyproject.toml
+	$(PIP) -e '.[dev,molecules,parquet]'
+	touch $@
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,1 @@
+"""Distance-preserving representations of nodes and graphs."""

@@ -1,0 +1,42 @@
+"""What commands share: options, tables, JSON, errors."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document for scripts instead of text.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
+DataRoot = Annotated[
+    Path | None,
+    typer.Option("--data-root", envvar="WLHN_DATA", help="Folder with data sets; looked at before cache and network."),
+]
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+def fail(message: str) -> NoReturn:
+    """One line on standard error, exit code 2."""
+    typer.echo(f"error: {message}", err=True)
+    sys.exit(2)
+
+
+def print_json(document: Any) -> None:
+    typer.echo(json.dumps(document, indent=2, allow_nan=False))
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A table: the first column to the left, numbers to the right."""
+    table = Table(title=title, title_justify="left", header_style="bold")
+    for k, column in enumerate(columns):
+        table.add_column(column, justify="left" if k == 0 else "right")
+    for row in rows:
+        table.add_row(*(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row))
+    console.print(table)

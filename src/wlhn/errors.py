@@ -1,0 +1,12 @@
+"""The one exception a user's input can cause."""
+
+
+class InputError(ValueError):
+    """Bad input: one sentence that names what is wrong (file, line or field) and what was expected.
+
+    The command line prints it and leaves with exit code 2; in Python it is an ordinary `ValueError`.
+
+    >>> raise InputError("labels.txt, line 3: expected an integer, found 'x'")
+    Traceback (most recent call last):
+    wlhn.errors.InputError: labels.txt, line 3: expected an integer, found 'x'
+    """

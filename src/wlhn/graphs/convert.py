@@ -1,0 +1,195 @@
+"""From and to what people have: PyG, networkx, scipy matrices, edge arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch_geometric.data import Batch, Data
+
+from wlhn.errors import InputError
+from wlhn.graphs.graphs import Graphs
+
+
+def as_graphs(source: Any) -> Graphs:
+    """Any supported graph or collection of graphs as `Graphs`.
+
+    Accepts `Graphs`; PyG `Data`, `Batch`, data sets and lists of `Data`; networkx graphs and lists of them (node
+    attributes "label" and "x", edge attribute "label" are kept); scipy sparse matrices, whose entries a_ij ≠ 0 are
+    edges i → j; and arrays of edges (2, m).
+
+    >>> import networkx as nx
+    >>> as_graphs([nx.path_graph(3), nx.star_graph(["hub", "a", "b"])])
+    Graphs(2 graphs, 6 nodes, 8 directed edges)
+    """
+    match source:
+        case Graphs():
+            return source
+        case Data() | nx.Graph():
+            return _join([_one(source)] if not isinstance(source, Batch) else map(_one, source.to_data_list()))
+        case sp.sparray() | sp.spmatrix():
+            return _from_matrix(source)
+        case np.ndarray() | torch.Tensor():
+            return Graphs.from_edges(_array(source))
+    if not isinstance(source, Iterable):
+        raise InputError(f"expected graphs (PyG, networkx, scipy or an edge array), found {type(source).__name__}")
+    return _join(map(_one, source))
+
+
+def to_pyg(graphs: Graphs) -> list[Data]:
+    """One PyG `Data` for each graph: x (from x), label, edge_index, edge_attr, edge_label.
+
+    >>> to_pyg(Graphs.from_edges([[0, 1], [1, 0]]))
+    [Data(edge_index=[2, 2], num_nodes=2)]
+    """
+    edge_ptr = graphs.row_ptr[graphs.node_ptr]
+    edges = torch.from_numpy(np.ascontiguousarray(graphs.edge_index, dtype=np.int64))
+    columns = {
+        "x": (graphs.x, graphs.node_ptr),
+        "label": (graphs.node_label, graphs.node_ptr),
+        "edge_attr": (graphs.edge_attr, edge_ptr),
+        "edge_label": (graphs.edge_label, edge_ptr),
+    }
+    tensors = {k: (torch.from_numpy(np.array(a)), ptr) for k, (a, ptr) in columns.items() if a is not None}
+    return [
+        Data(
+            edge_index=edges[:, edge_ptr[g] : edge_ptr[g + 1]] - int(graphs.node_ptr[g]),
+            num_nodes=int(graphs.node_ptr[g + 1] - graphs.node_ptr[g]),
+            **{key: tensor[ptr[g] : ptr[g + 1]] for key, (tensor, ptr) in tensors.items()},
+        )
+        for g in range(len(graphs))
+    ]
+
+
+def to_networkx(graphs: Graphs) -> list[nx.Graph]:
+    """One networkx graph for each graph, with the user's node names and attributes "label" and "x".
+
+    Undirected where every edge stands in both directions with the same label, else directed; with multi-edges where
+    an edge stands there more than once.
+
+    >>> to_networkx(Graphs.from_edges([[0, 1], [1, 0]]))[0].edges
+    EdgeView([(0, 1)])
+    """
+    return [_to_networkx(graphs.select([g])) for g in range(len(graphs))]
+
+
+def _to_networkx(graph: Graphs) -> nx.Graph:
+    names = graph.ids(0)
+    labels = np.zeros(graph.num_edges, np.int64) if graph.edge_label is None else graph.edge_label
+    forward = sorted(zip(*graph.edge_index.tolist(), labels.tolist(), strict=True))
+    undirected = forward == sorted((v, u, label) for u, v, label in forward)
+    multi = len({(u, v) for u, v, _ in forward}) < len(forward)
+    kinds = {(True, False): nx.Graph, (True, True): nx.MultiGraph, (False, False): nx.DiGraph}
+    out = kinds.get((undirected, multi), nx.MultiDiGraph)()
+    out.add_nodes_from(names)
+    for u, v, label in forward:
+        if u <= v or not undirected:
+            out.add_edge(names[u], names[v], **({} if graph.edge_label is None else {"label": label}))
+    for key, values in (("label", graph.node_label), ("x", graph.x)):
+        if values is not None:
+            nx.set_node_attributes(out, dict(zip(names, values.tolist(), strict=True)), key)
+    return out
+
+
+def _one(graph: Any) -> Graphs:
+    match graph:
+        case Graphs():
+            return graph
+        case nx.Graph():
+            return _from_networkx(graph)
+        case Data():
+            return _from_pyg(graph)
+        case sp.sparray() | sp.spmatrix():
+            return _from_matrix(graph)
+        case np.ndarray() | torch.Tensor():
+            return Graphs.from_edges(_array(graph))
+    raise InputError(f"expected a graph (PyG, networkx, scipy or an edge array), found {type(graph).__name__}")
+
+
+def _array(tensor: Any) -> np.ndarray:
+    return tensor.detach().cpu().numpy() if isinstance(tensor, torch.Tensor) else np.asarray(tensor)
+
+
+def _from_pyg(data: Data) -> Graphs:
+    columns = {"x": "x", "label": "node_label", "edge_attr": "edge_attr", "edge_label": "edge_label"}
+    given: dict[str, Any] = {
+        ours: _array(data[theirs]) for theirs, ours in columns.items() if data.get(theirs) is not None
+    }
+    if data.edge_index is None:
+        raise InputError("PyG Data without edge_index: expected a (2, m) tensor, empty for a graph without edges")
+    return Graphs.from_edges(_array(data.edge_index), num_nodes=data.num_nodes, **given)
+
+
+def _from_matrix(matrix: Any) -> Graphs:
+    if matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"adjacency matrix: expected a square one, found {matrix.shape[0]} × {matrix.shape[1]}")
+    coo = matrix.tocoo()
+    there = coo.data != 0
+    return Graphs.from_edges(np.stack([coo.row[there], coo.col[there]]), num_nodes=matrix.shape[0])
+
+
+def _from_networkx(graph: nx.Graph) -> Graphs:
+    names: list[Hashable] = list(graph.nodes)
+    index = {name: i for i, name in enumerate(names)}
+    edges = [(index[u], index[v]) for u, v in graph.edges()]
+    labels = [d.get("label") for _, _, d in graph.edges(data=True)]
+    if not graph.is_directed():  # a self-loop stays one edge
+        labels += [label for (u, v), label in zip(edges, labels, strict=True) if u != v]
+        edges += [(v, u) for u, v in edges if u != v]
+    columns: dict[str, Any] = {}
+    if labels and any(label is not None for label in labels):
+        columns["edge_label"] = labels
+    for ours, theirs in (("node_label", "label"), ("x", "x")):
+        values = [d.get(theirs) for _, d in graph.nodes(data=True)]
+        if values and any(value is not None for value in values):
+            columns[ours] = values
+    for name, values in columns.items():
+        if any(value is None for value in values):
+            raise InputError(f"networkx graph, {name}: given for some nodes or edges and missing for others")
+    plain = names == list(range(len(names)))
+    return Graphs.from_edges(
+        np.array(edges, dtype=np.int64).reshape(-1, 2).T,
+        num_nodes=len(names),
+        node_ids=None if plain else names,
+        **{name: np.asarray(values) for name, values in columns.items()},
+    )
+
+
+def _join(parts: Iterable[Graphs]) -> Graphs:
+    """Several collections as one."""
+    parts = list(parts)
+    if len(parts) == 1:
+        return parts[0]
+    offsets = np.concatenate([[0], np.cumsum([p.num_nodes for p in parts])]).astype(np.int64)
+    edge_offsets = np.concatenate([[0], np.cumsum([p.num_edges for p in parts])]).astype(np.int64)
+
+    def column(name: str) -> np.ndarray | None:
+        values = [getattr(p, name) for p in parts]
+        size = "num_edges" if name.startswith("edge") else "num_nodes"
+        given = [v for v in values if v is not None]
+        if not given:
+            return None
+        for k, (part, value) in enumerate(zip(parts, values, strict=True)):
+            if value is None and getattr(part, size):
+                raise InputError(f"graph {k} has no {name}, others do: expected it in all or none")
+            if value is not None and value.shape[1:] != given[0].shape[1:]:
+                raise InputError(f"graph {k}, {name}: expected {given[0].shape[1]} columns, found {value.shape[1]}")
+        return np.concatenate(given)
+
+    named = any(p.node_ids is not None for p in parts)
+    return Graphs(
+        node_ptr=np.concatenate([[0], *(p.node_ptr[1:] + o for p, o in zip(parts, offsets, strict=False))]),
+        row_ptr=np.concatenate([[0], *(p.row_ptr[1:] + o for p, o in zip(parts, edge_offsets, strict=False))]),
+        neighbour=np.concatenate(
+            [np.empty(0, np.int32), *(p.neighbour + o for p, o in zip(parts, offsets, strict=False))]
+        ).astype(np.int32),
+        x=column("x"),
+        node_label=column("node_label"),
+        edge_label=column("edge_label"),
+        edge_attr=column("edge_attr"),
+        node_ids=[name for p in parts for g in range(len(p)) for name in p.ids(g)] if named else None,
+    )
