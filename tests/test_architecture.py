@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
+
 import wlhn
 
 ROOMS = [
