@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from wlhn.errors import InputError
 from wlhn.graphs import as_graphs
 from wlhn.hierarchy.hierarchy import Hierarchy
-from wlhn.hierarchy.kernels import match_colours, neighbourhood_hash, signature_hash
-from wlhn.hierarchy.refinement import edge_values_of, initial_values_of, node_keys
+from wlhn.hierarchy.kernels import match_colours, signature_hash
+from wlhn.hierarchy.refinement import edge_values_of, hash_neighbourhoods, initial_values_of, node_keys
 
 IntArray = NDArray[np.integer[Any]]
 
@@ -58,7 +58,7 @@ def assign(
             match_colours(
                 *args,
                 width,
-                node_keys(neighbourhood_hash(*args), colours[-1], width),
+                node_keys(hash_neighbourhoods(*args), colours[-1], width),
                 node_keys(signature_hash(*known, hierarchy.edge_values is not None), parent, width),
                 parent,
                 known.ptr,

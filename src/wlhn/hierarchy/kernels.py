@@ -19,23 +19,26 @@ def mix(x: np.uint64) -> np.uint64:
     return x ^ (x >> np.uint64(31))
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def word(colour: int) -> np.uint64:
+    return mix(np.uint64(colour + 1) * np.uint64(0x9E3779B97F4A7C15))
+
+
 @numba.njit(cache=True, nogil=True)
-def neighbourhood_hash(row_ptr: Array, neighbour: Array, edge_code: Array, colour: Array) -> Array:
+def neighbourhood_hash(
+    first: int, last: int, row_ptr: Array, neighbour: Array, edge_code: Array, colour: Array, out: Array
+) -> None:
     """A hash of each node's multiset of (neighbour's colour, edge label); a sum, so no order of edges matters.
 
     Where a neighbour's colour is unknown (−1) the hash means nothing.
     """
-    word = np.empty(len(colour), np.uint64)
-    for v in range(len(colour)):
-        word[v] = mix(np.uint64(colour[v] + 1) * np.uint64(0x9E3779B97F4A7C15))
     labelled = len(edge_code) > 0
-    out = np.empty(len(row_ptr) - 1, np.uint64)
-    for v in range(len(out)):
+    for v in range(first, last):
         total = np.uint64(0)
         for k in range(row_ptr[v], row_ptr[v + 1]):
-            total += mix(word[neighbour[k]] + np.uint64(edge_code[k])) if labelled else word[neighbour[k]]
+            w = word(colour[neighbour[k]])
+            total += mix(w + np.uint64(edge_code[k])) if labelled else w
         out[v] = mix(total)
-    return out
 
 
 @numba.njit(cache=True, nogil=True)
@@ -62,49 +65,59 @@ def sorted_neighbourhood(
 
 
 @numba.njit(cache=True, nogil=True)
-def false_members(
+def shared_neighbourhoods(
+    row_ptr: Array, neighbour: Array, edge_code: Array, colour: Array, num_colours: int, group: Array, first: Array
+) -> tuple[Array, Array]:
+    """Sorted neighbourhoods (offsets, entries) of the first node of each group that has others."""
+    ptr = np.zeros(len(first) + 1, np.int64)
+    for v in range(len(group)):
+        u = first[group[v]]
+        if u != v:
+            ptr[group[v] + 1] = row_ptr[u + 1] - row_ptr[u]
+    ptr = np.cumsum(ptr)
+    entry = np.empty(ptr[-1], np.int64)
+    for g in range(len(first)):
+        if ptr[g] < ptr[g + 1]:
+            row = entry[ptr[g] : ptr[g + 1]]
+            sorted_neighbourhood(row_ptr, neighbour, edge_code, colour, num_colours, first[g], row)
+    return ptr, entry
+
+
+@numba.njit(cache=True, nogil=True)
+def check_members(
+    start: int,
+    stop: int,
     row_ptr: Array,
     neighbour: Array,
     edge_code: Array,
     colour: Array,
     num_colours: int,
     group: Array,
-    representative: Array,
-) -> Array:
-    """Nodes whose neighbourhood is not that of their group's representative: hash collisions, found by comparing.
+    first: Array,
+    ptr: Array,
+    entry: Array,
+    false: Array,
+) -> None:
+    """Mark the nodes whose neighbourhood is not that of their group's first: hash collisions, found by comparing.
 
     This is what makes the hash exact. Nodes are walked in order, so that their edges are read in order.
     """
     width = 1
-    for v in range(len(group)):
+    for v in range(start, stop):
         width = max(width, row_ptr[v + 1] - row_ptr[v])
-    mine, shared = np.empty(width, np.int64), np.zeros(len(representative) + 1, np.int64)
-    for v in range(len(group)):  # room for the neighbourhoods that anything is compared with
-        if representative[group[v]] != v:
-            u = representative[group[v]]
-            shared[group[v] + 1] = row_ptr[u + 1] - row_ptr[u]
-    shared = np.cumsum(shared)
-    theirs = np.empty(shared[-1], np.int64)
-    for g in range(len(representative)):
-        if shared[g] < shared[g + 1]:
-            row = theirs[shared[g] : shared[g + 1]]
-            sorted_neighbourhood(row_ptr, neighbour, edge_code, colour, num_colours, representative[g], row)
-    found: list[int] = []
-    for v in range(len(group)):
+    mine = np.empty(width, np.int64)
+    for v in range(start, stop):
         g = group[v]
-        if representative[g] == v:
+        if first[g] == v:
             continue
-        degree = row_ptr[v + 1] - row_ptr[v]
-        same = shared[g + 1] - shared[g] == degree
+        same = ptr[g + 1] - ptr[g] == row_ptr[v + 1] - row_ptr[v]
         if same:
             row = sorted_neighbourhood(row_ptr, neighbour, edge_code, colour, num_colours, v, mine)
-            for j in range(degree):
-                if row[j] != theirs[shared[g] + j]:
+            for j in range(len(row)):
+                if row[j] != entry[ptr[g] + j]:
                     same = False
                     break
-        if not same:
-            found.append(v)
-    return np.array(found, dtype=np.int64)
+        false[v] = not same
 
 
 @numba.njit(cache=True, nogil=True)
@@ -141,7 +154,7 @@ def signature_hash(ptr: Array, colour: Array, edge: Array, count: Array, labelle
     for i in range(len(out)):
         total = np.uint64(0)
         for k in range(ptr[i], ptr[i + 1]):
-            w = mix(np.uint64(colour[k] + 1) * np.uint64(0x9E3779B97F4A7C15))
+            w = word(colour[k])
             total += (mix(w + np.uint64(edge[k])) if labelled else w) * np.uint64(count[k])
         out[i] = mix(total)
     return out

@@ -17,7 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, as_graphs
 from wlhn.hierarchy.hierarchy import Hierarchy
-from wlhn.hierarchy.kernels import false_members, neighbourhood_hash, sorted_neighbourhood
+from wlhn.hierarchy.kernels import (
+    check_members,
+    neighbourhood_hash,
+    shared_neighbourhoods,
+    sorted_neighbourhood,
+)
+from wlhn.parallel import over_rows
 
 Initial = Literal["uniform", "degree", "label", "features"]
 ALL_BITS = 2**64 - 1
@@ -83,11 +89,12 @@ def refine_once(
     `hash_mask` keeps only some bits of the hash; the partition is the same with any, only slower to find.
     """
     args = (graphs.row_ptr, graphs.neighbour, edge_code, colour)
-    key = node_keys(neighbourhood_hash(*args) & np.uint64(hash_mask), colour, num_colours)
-    order = np.argsort(key)
-    new, representative = _runs(key, order)
-    false = false_members(*args, num_colours, new, representative)
-    if len(false):
+    key = node_keys(hash_neighbourhoods(*args) & np.uint64(hash_mask), colour, num_colours)
+    new, representative = _runs(key, np.argsort(key))
+    false = np.zeros(len(new), bool)
+    shared = shared_neighbourhoods(*args, num_colours, new, representative)
+    over_rows(check_members, len(new), graphs.num_edges, *args, num_colours, new, representative, *shared, false)
+    if false.any():
         new, representative = _resolve(new, np.unique(new[false]), args, num_colours)
     return new, colour[representative], representative
 
@@ -115,6 +122,15 @@ def _resolve(
         for k, (_, members) in enumerate(sorted(multisets.items())):
             rank[members] = k
     return _runs(group * np.int64(rank.max() + 1) + rank, np.lexsort([rank, group]))
+
+
+def hash_neighbourhoods(
+    row_ptr: NDArray[Any], neighbour: NDArray[Any], edge_code: NDArray[Any], colour: NDArray[Any]
+) -> NDArray[Any]:
+    """A 64-bit hash of each node's multiset of neighbours."""
+    out = np.empty(len(colour), np.uint64)
+    over_rows(neighbourhood_hash, len(colour), len(neighbour), row_ptr, neighbour, edge_code, colour, out)
+    return out
 
 
 def node_keys(hashes: NDArray[Any], colour: NDArray[Any], num_colours: int) -> NDArray[Any]:
