@@ -13,7 +13,7 @@ from wlhn.errors import InputError
 
 
 def read_integers(
-    stream: IO[bytes], where: str, *, columns: int | None = None, dtype: DTypeLike = np.int64
+    stream: IO[bytes], where: str, *, columns: int | None = None, dtype: DTypeLike = np.int64, first_line: int = 1
 ) -> NDArray[Any]:
     """(lines, columns): integers between commas or blanks; the first line says how many columns unless told.
 
@@ -35,7 +35,7 @@ def read_integers(
         if bad >= 0:
             found = quoted(block.split(b"\n", bad + 1)[bad])
             kind = "integers" if columns > 1 else "integer"
-            raise InputError(f"{where}, line {lines + bad + 1}: expected {columns} {kind}, found {found}")
+            raise InputError(f"{where}, line {lines + bad + first_line}: expected {columns} {kind}, found {found}")
         lines += rows
         parts.append(out[:rows])
     return np.concatenate(parts) if parts else np.empty((0, columns or 1), dtype)
