@@ -4,6 +4,7 @@ from wlhn.data.dataset import Column, Dataset
 from wlhn.data.features import Encoding, encoding, features
 from wlhn.data.load import load
 from wlhn.data.splits import Split, random_splits, read_json_splits, read_mask_split, splits_hash, stratified_folds
+from wlhn.data.statistics import Statistics, statistics
 from wlhn.data.tu import read_tu
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "Dataset",
     "Encoding",
     "Split",
+    "Statistics",
     "encoding",
     "features",
     "load",
@@ -19,5 +21,6 @@ __all__ = [
     "read_mask_split",
     "read_tu",
     "splits_hash",
+    "statistics",
     "stratified_folds",
 ]

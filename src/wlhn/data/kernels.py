@@ -39,3 +39,27 @@ def once_each(row_ptr: Array, neighbour: Array, keep_loops: bool) -> tuple[Array
                 keep[k] = False
             seen[u] = v
     return keep, doubled, loops
+
+
+@numba.njit(cache=True, nogil=True)
+def undirected_edges(
+    row_ptr: Array, source: Array, out_ptr: Array, target: Array, node_ptr: Array
+) -> tuple[Array, int]:
+    """Pairs of different nodes with an edge in either direction, for each graph, and the number of self-loops."""
+    pairs = np.zeros(len(node_ptr) - 1, np.int64)
+    seen = np.full(len(row_ptr) - 1, -1, np.int64)
+    loops = 0
+    for g in range(len(node_ptr) - 1):
+        ends = 0
+        for v in range(node_ptr[g], node_ptr[g + 1]):
+            for k in range(row_ptr[v], row_ptr[v + 1]):
+                u = source[k]
+                loops += u == v
+                ends += u != v and seen[u] != v
+                seen[u] = v
+            for k in range(out_ptr[v], out_ptr[v + 1]):
+                u = target[k]
+                ends += u != v and seen[u] != v
+                seen[u] = v
+        pairs[g] = ends // 2
+    return pairs, loops

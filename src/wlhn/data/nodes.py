@@ -71,6 +71,11 @@ def is_geom_gcn(path: Path) -> bool:
     return (path / EDGES).is_file()
 
 
+def source_files(path: Path) -> list[Path]:
+    """Everything the result depends on."""
+    return [path / EDGES, node_file(path), *split_files(path)]
+
+
 def node_file(path: Path) -> Path:
     """The file of features and labels, plain or gzipped."""
     for candidate in (path / NODES, path / f"{NODES}.gz"):

@@ -45,6 +45,14 @@ def _tu(name: str, about: str, *, aliases: tuple[str, ...] = (), inputs: tuple[s
     return Known("tu", about, f"tu/{name}.zip", (f"{TU_ADDRESS}/{name}.zip",), aliases, inputs, splits)
 
 
+def _geom_gcn(folder: str, about: str, *, aliases: tuple[str, ...] = ()) -> Known:
+    return Known("geom-gcn", about, f"geom-gcn/{folder}", (f"{GEOM_GCN_ADDRESS}/new_data/{folder}",), aliases)
+
+
+def _ogb(name: str, about: str, *, aliases: tuple[str, ...]) -> Known:
+    return Known("ogb", about, f"ogb/ogbg_mol{name}", (f"{OGB_ADDRESS}/{name}.zip",), aliases)
+
+
 KNOWN: dict[str, Known] = {
     "MUTAG": _tu("MUTAG", "mutagenic nitro compounds"),
     "ENZYMES": _tu("ENZYMES", "protein structures, six enzyme classes", inputs=("x",)),
@@ -56,6 +64,22 @@ KNOWN: dict[str, Known] = {
     "REDDIT-BINARY": _tu("REDDIT-BINARY", "discussion threads, two kinds", aliases=("REDDIT-B",)),
     "REDDIT-MULTI-5K": _tu("REDDIT-MULTI-5K", "discussion threads, five kinds", aliases=("REDDIT-5K", "REDDIT-M5K")),
     "COLLAB": _tu("COLLAB", "researchers' ego networks, three fields"),
+    "Cornell": _geom_gcn("cornell", "web pages of a university"),
+    "Texas": _geom_gcn("texas", "web pages of a university"),
+    "Wisconsin": _geom_gcn("wisconsin", "web pages of a university"),
+    "Squirrel": _geom_gcn("squirrel", "Wikipedia pages on squirrels, by traffic"),
+    "Actor": _geom_gcn("film", "actors on common Wikipedia pages", aliases=("film",)),
+    "Cornell-2021": Known(
+        "geom-gcn", "Cornell before its correction: with Texas's features and labels", "geom-gcn/cornell_2021"
+    ),
+    "ogbg-molhiv": _ogb("hiv", "molecules that inhibit HIV", aliases=("molhiv",)),
+    "ogbg-molpcba": _ogb("pcba", "molecules in 128 assays", aliases=("molpcba",)),
+    "BA-density-5": Known("generated", "density of ego networks, Barabási–Albert, m = 5"),
+    "BA-density-10": Known("generated", "density of ego networks, Barabási–Albert, m = 10"),
+    "ER-effective-size-0.008": Known("generated", "effective size, Erdős–Rényi, p = 0.008"),
+    "ER-effective-size-0.01": Known("generated", "effective size, Erdős–Rényi, p = 0.01"),
+    "karate": Known("generated", "Zachary's karate club, two clubs"),
+    "atlas": Known("generated", "all graphs of one to seven nodes, connected or not"),
 }
 
 
@@ -79,12 +103,17 @@ def locate(name: str, data_root: Path | None) -> Location:
         if not data_root.is_dir():
             raise InputError(f"{data_root}: no such folder, expected the data root")
         for place in (known.place, name, f"{name}.zip"):
-            if place and (data_root / place).exists():
+            if place and _whole(known.kind, data_root / place):
                 return Location(data_root / place, "data root")
-    if known.place and (cache_root() / "raw" / known.place).exists():
+    if known.place and _whole(known.kind, cache_root() / "raw" / known.place):
         return Location(cache_root() / "raw" / known.place, "cache")
     if name == "MUTAG":
         return Location(mutag_folder(), "built in")
     if known.kind == "generated":
         return Location(None, "built in")
     return Location(None, "download")
+
+
+def _whole(kind: Kind, path: Path) -> bool:
+    """Whether a set lies at a path; a folder that only holds its splits is not the set."""
+    return (path / "raw" / "edge.csv.gz").is_file() if kind == "ogb" else path.exists()

@@ -41,6 +41,11 @@ def is_tu(path: Path) -> bool:
     return path.is_dir() and any(path.glob(f"*{SUFFIX}"))
 
 
+def source_files(path: Path) -> list[Path]:
+    """Everything the result depends on."""
+    return sorted(path.glob("*.txt")) if path.is_dir() else [path]
+
+
 class _Reader:
     """The files of one set by their TU names."""
 
