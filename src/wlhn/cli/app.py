@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from wlhn.cli.datasets import datasets
 from wlhn.cli.output import fail
 from wlhn.errors import InputError
 
@@ -18,6 +19,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(datasets, name="datasets")
 
 
 def _version(wanted: bool) -> None:

@@ -1,18 +1,23 @@
-"""From and to what people have: PyG, networkx, scipy matrices, edge arrays."""
+"""From and to what people have: PyG, networkx, scipy matrices, edge arrays.
+
+torch and PyG take seconds to import, so they are imported only when used: who passes a PyG object has imported them.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
 import scipy.sparse as sp
-import torch
-from torch_geometric.data import Batch, Data
 
 from wlhn.errors import InputError
 from wlhn.graphs.graphs import Graphs
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 
 def as_graphs(source: Any) -> Graphs:
@@ -29,12 +34,12 @@ def as_graphs(source: Any) -> Graphs:
     match source:
         case Graphs():
             return source
-        case Data() | nx.Graph():
-            return _join([_one(source)] if not isinstance(source, Batch) else map(_one, source.to_data_list()))
-        case sp.sparray() | sp.spmatrix():
-            return _from_matrix(source)
-        case np.ndarray() | torch.Tensor():
-            return Graphs.from_edges(_array(source))
+        case nx.Graph() | sp.sparray() | sp.spmatrix() | np.ndarray():
+            return _one(source)
+    if _is("torch_geometric.data", "Batch", source):
+        return _join(map(_one, source.to_data_list()))
+    if _is("torch_geometric.data", "Data", source) or _is("torch", "Tensor", source):
+        return _one(source)
     if not isinstance(source, Iterable):
         raise InputError(f"expected graphs (PyG, networkx, scipy or an edge array), found {type(source).__name__}")
     return _join(map(_one, source))
@@ -46,6 +51,9 @@ def to_pyg(graphs: Graphs) -> list[Data]:
     >>> to_pyg(Graphs.from_edges([[0, 1], [1, 0]]))
     [Data(edge_index=[2, 2], num_nodes=2)]
     """
+    import torch
+    from torch_geometric.data import Data
+
     edge_ptr = graphs.row_ptr[graphs.node_ptr]
     edges = torch.from_numpy(np.ascontiguousarray(graphs.edge_index, dtype=np.int64))
     columns = {
@@ -101,17 +109,24 @@ def _one(graph: Any) -> Graphs:
             return graph
         case nx.Graph():
             return _from_networkx(graph)
-        case Data():
-            return _from_pyg(graph)
         case sp.sparray() | sp.spmatrix():
             return _from_matrix(graph)
-        case np.ndarray() | torch.Tensor():
-            return Graphs.from_edges(_array(graph))
+        case np.ndarray():
+            return Graphs.from_edges(graph)
+    if _is("torch_geometric.data", "Data", graph):
+        return _from_pyg(graph)
+    if _is("torch", "Tensor", graph):
+        return Graphs.from_edges(_array(graph))
     raise InputError(f"expected a graph (PyG, networkx, scipy or an edge array), found {type(graph).__name__}")
 
 
+def _is(module: str, name: str, value: Any) -> bool:
+    """Whether a value is an instance of a class whose module may not be imported (then it is not)."""
+    return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
+
+
 def _array(tensor: Any) -> np.ndarray:
-    return tensor.detach().cpu().numpy() if isinstance(tensor, torch.Tensor) else np.asarray(tensor)
+    return tensor.detach().cpu().numpy() if _is("torch", "Tensor", tensor) else np.asarray(tensor)
 
 
 def _from_pyg(data: Data) -> Graphs:

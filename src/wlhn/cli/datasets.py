@@ -1,0 +1,127 @@
+"""`wlhn datasets`: what is known, where it lies, what it holds, how it compares with the paper."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from wlhn.cli.output import DataRoot, Json, Seed, print_json, print_table
+from wlhn.data.load import data_root_or_environment, load
+from wlhn.data.published import Check, published
+from wlhn.data.published import check as check_figures
+from wlhn.data.registry import KNOWN, known_name, locate
+from wlhn.data.statistics import statistics
+from wlhn.errors import InputError
+
+datasets = typer.Typer(help="Data sets: known ones, where they lie, their statistics against the published ones.")
+
+
+@datasets.callback(invoke_without_command=True)
+def list_datasets(context: typer.Context, data_root: DataRoot = None, json: Json = False) -> None:
+    """List the known data sets and where each lies."""
+    if context.invoked_subcommand is not None:
+        return
+    root = data_root_or_environment(data_root)
+    rows: list[dict[str, Any]] = []
+    for name, known in KNOWN.items():
+        location = locate(name, root)
+        rows.append(
+            {
+                "name": name,
+                "aliases": list(known.aliases),
+                "kind": known.kind,
+                "found": location.found,
+                "path": None if location.path is None else str(location.path),
+                "about": known.about,
+            }
+        )
+    if json:
+        print_json(rows)
+        return
+    places = {"built in": "built in", "download": "to be downloaded"}
+    table = [[row["name"], row["about"], row["path"] or places[row["found"]]] for row in rows]
+    print_table("Known data sets", ("name", "about", "lies at"), table)
+
+
+@datasets.command("show")
+def show(
+    data: Annotated[str, typer.Argument(help="A known name or a path.")],
+    data_root: DataRoot = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """What a data set holds: statistics, what its columns are taken for, splits and notes."""
+    dataset = load(data, data_root=data_root, seed=seed)
+    document: dict[str, Any] = {
+        "name": dataset.name,
+        "level": dataset.level,
+        "task": dataset.task,
+        "statistics": asdict(statistics(dataset)),
+        "classes": list(dataset.classes),
+        "inputs": list(dataset.inputs) or ["degree"],
+        "columns": [asdict(column) for column in dataset.columns],
+        "splits": [
+            {"train": len(s.train), "valid": len(s.valid), "test": len(s.test), "hash": s.hash} for s in dataset.splits
+        ],
+        "notes": list(dataset.notes),
+    }
+    if json:
+        print_json(document)
+        return
+    print_table(
+        f"{dataset.name}: {dataset.level} {dataset.task}", ("statistic", "value"), _shown(document["statistics"])
+    )
+    print_table(
+        "Columns", ("column", "role", "kind", "detail"), [list(asdict(column).values()) for column in dataset.columns]
+    )
+    typer.echo(f"A model sees: {', '.join(document['inputs'])}")
+    if dataset.splits:
+        typer.echo(f"Published splits: {len(dataset.splits)}, the first {dataset.splits[0]!r}")
+    for note in dataset.notes:
+        typer.echo(f"Note: {note}")
+
+
+@datasets.command("check")
+def check(
+    name: Annotated[str | None, typer.Argument(help="A known name; without it, every set that is at hand.")] = None,
+    data_root: DataRoot = None,
+    json: Json = False,
+) -> None:
+    """Compare statistics with the paper's; exit code 1 where a difference has no explanation."""
+    root = data_root_or_environment(data_root)
+    if name is None:
+        names = [n for n in KNOWN if published(n) and locate(n, root).found != "download"]
+    elif (registered := known_name(name)) is not None and published(registered):
+        names = [registered]
+    else:
+        raise InputError(
+            f"{name}: the paper has no figures for it, expected one of {', '.join(n for n in KNOWN if published(n))}"
+        )
+    results = {}
+    for n in names:
+        results[n] = check_figures(n, statistics(load(n, data_root=root)))
+        if not json:
+            _print_checks(n, results[n])
+    if json:
+        print_json({n: [asdict(c) for c in checks] for n, checks in results.items()})
+    if any(c.verdict == "differs" for checks in results.values() for c in checks):
+        raise typer.Exit(1)
+
+
+def _print_checks(name: str, checks: list[Check]) -> None:
+    equal = sum(c.verdict == "equal" for c in checks)
+    typer.echo(f"{name}: {equal} of {len(checks)} figures as published")
+    for c in checks:
+        if c.verdict != "equal":
+            why = c.why or "no explanation known"
+            typer.echo(f"  {c.figure.replace('_', ' ')}: published {c.published}, here {c.actual}: {why}")
+
+
+def _shown(numbers: dict[str, Any]) -> list[list[Any]]:
+    """Statistics as rows, averages with two digits."""
+    return [
+        [key.replace("_", " "), f"{value:,.2f}" if isinstance(value, float) else value]
+        for key, value in numbers.items()
+    ]

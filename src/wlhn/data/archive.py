@@ -1,0 +1,126 @@
+"""The files of one data set, in a folder or a zip, read the same way and never unpacked.
+
+A zip from elsewhere is not trusted: entries that point outside it and sizes that only a bomb has are refused before
+anything is read, and reading goes in small steps, so that what a header lies about costs no memory.
+"""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import IO
+
+from wlhn.errors import InputError
+
+STEP = 1 << 16  # compressed bytes at a time: with LZMA one step can grow seven thousandfold
+BLOCK = 1 << 24
+BOMB_SIZE = 1 << 28  # below this size nothing is called a bomb
+BOMB_RATIO = 500  # COLLAB, the best packed real set, has 35
+
+BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError, NotImplementedError, RuntimeError)
+
+
+class Archive:
+    """Read-only view of a folder or zip: `names` are the plain file names, `open` gives their bytes.
+
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.txt").write_text("1\\n2\\n")
+    >>> with Archive(folder) as files, files.open("a.txt") as stream:
+    ...     files.names, [block for block in line_blocks(stream)]
+    (('a.txt',), [b'1\\n2\\n'])
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._zip: zipfile.ZipFile | None = None
+        if self.path.is_dir():
+            self._entries = {p.name: p.name for p in sorted(self.path.iterdir()) if p.is_file()}
+        else:
+            with broken_as_input_error(str(self.path)):
+                self._zip = zipfile.ZipFile(self.path)
+            self._entries = _safe_entries(self._zip, self.path)
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._zip is not None:
+            self._zip.close()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._entries)
+
+    def where(self, name: str) -> str:
+        """How an error names this file."""
+        return f"{self.path}: {name}" if self._zip is not None else str(self.path / name)
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        """The bytes of a file; damage found while reading becomes an `InputError` that names it."""
+        with broken_as_input_error(self.where(name)):
+            if self._zip is None:
+                with (self.path / name).open("rb") as stream:
+                    yield stream
+            else:
+                with self._zip.open(self._entries[name]) as stream:
+                    yield stream
+
+
+@contextmanager
+def broken_as_input_error(where: str) -> Iterator[None]:
+    """Whatever decompression raises for damaged bytes, as one sentence."""
+    try:
+        yield
+    except BROKEN as error:
+        raise InputError(f"{where}: broken or shortened file, expected whole compressed data ({error})") from None
+
+
+def line_blocks(stream: IO[bytes]) -> Iterator[bytes]:
+    """The bytes of a stream in large blocks of whole lines."""
+    parts: list[bytes] = []
+    size = 0
+    while step := stream.read1(STEP):  # type: ignore[attr-defined]
+        parts.append(step)
+        size += len(step)
+        if size >= BLOCK:
+            whole, newline, rest = b"".join(parts).rpartition(b"\n")
+            if newline:
+                yield whole + newline
+            parts, size = [rest], len(rest)
+    if size:
+        yield b"".join(parts)
+
+
+def check_size(where: str, unpacked: int, packed: int) -> None:
+    """Refuse what unpacks to far more than any real data set does."""
+    if unpacked > BOMB_SIZE and unpacked > BOMB_RATIO * packed:
+        raise InputError(
+            f"{where}: {packed:,} bytes claim to unpack to {unpacked:,}, expected at most {BOMB_RATIO} times as many"
+        )
+
+
+def _safe_entries(archive: zipfile.ZipFile, path: Path) -> dict[str, str]:
+    entries: dict[str, str] = {}
+    for info in archive.infolist():
+        name = info.filename
+        if name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/") or ":" in name.split("/")[0]:
+            archive.close()
+            raise InputError(f"{path}: entry '{name}' points outside the archive, expected plain relative names")
+        if not info.is_dir():
+            entries[PurePosixPath(name).name] = name
+    try:
+        check_size(str(path), sum(info.file_size for info in archive.infolist()), path.stat().st_size)
+    except InputError:
+        archive.close()
+        raise
+    return entries

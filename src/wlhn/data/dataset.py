@@ -1,0 +1,102 @@
+"""A data set: graphs with targets, what their columns mean, and the splits that came with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wlhn.data.splits import Split
+from wlhn.errors import InputError
+from wlhn.graphs import Graphs
+
+Level = Literal["graph", "node"]
+Task = Literal["classification", "binary", "regression"]
+Role = Literal["feature", "target", "id", "source", "target_node", "graph", "smiles", "split", "ignored"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """What one column of the source is taken for: shown to the user, who may say otherwise."""
+
+    name: str
+    role: Role
+    kind: str  # "numeric", "categories", "text", …
+    detail: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Graphs with one target for each graph or each node.
+
+    y holds class indices 0 … C−1 (task "classification"; `classes` are the original values in that order), 0/1 with
+    NaN where unknown, (items, tasks) (task "binary"), or numbers (task "regression").
+    """
+
+    name: str
+    graphs: Graphs
+    y: NDArray[Any]
+    level: Level
+    task: Task
+    classes: tuple[Any, ...] = ()
+    targets: tuple[str, ...] = ()  # names of the columns of y
+    inputs: tuple[str, ...] = ()  # what a model sees of a node: "label", "x"; nothing: its degree
+    graph_ids: Sequence[Any] | None = None  # the user's names of the graphs
+    columns: tuple[Column, ...] = ()
+    splits: tuple[Split, ...] = ()  # as published with the data
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.y) != len(self):
+            raise InputError(
+                f"{self.name}: expected {len(self)} targets, one for each {self.level}, found {len(self.y)}"
+            )
+        for name in self.inputs:
+            if name not in ("label", "x") or getattr(self.graphs, {"label": "node_label"}.get(name, name)) is None:
+                raise InputError(f"{self.name}: no node input '{name}' here, expected some of {available(self.graphs)}")
+        for split in self.splits:
+            split.check_fits(len(self), self.name)
+
+    def __len__(self) -> int:
+        """The number of items that have a target: graphs or nodes."""
+        return len(self.graphs) if self.level == "graph" else self.graphs.num_nodes
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.name}, {self.level} {self.task}, {self.graphs!r})"
+
+    @property
+    def num_outputs(self) -> int:
+        """What a model has to give for an item: classes, tasks or numbers."""
+        return len(self.classes) if self.task == "classification" else int(np.prod(self.y.shape[1:], dtype=int))
+
+    def select(self, index: ArrayLike) -> Dataset:
+        """The graphs at these positions with their targets, without splits (positions mean something else now).
+
+        >>> from wlhn.data import load
+        >>> load("MUTAG").select([5, 7]).y.tolist()
+        [1, 1]
+        """
+        if self.level == "node":
+            raise InputError(f"{self.name}: select takes graphs, and the items of this set are nodes")
+        index = np.atleast_1d(np.asarray(index))
+        ids = None if self.graph_ids is None else [self.graph_ids[i] for i in np.arange(len(self))[index]]
+        return replace(self, graphs=self.graphs.select(index), y=self.y[index], graph_ids=ids, splits=())
+
+
+def available(graphs: Graphs) -> tuple[str, ...]:
+    """The node inputs these graphs carry."""
+    given = {"label": graphs.node_label, "x": graphs.x}
+    return tuple(name for name, values in given.items() if values is not None)
+
+
+def class_indices(values: ArrayLike) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
+    """Class indices 0 … C−1 and the original values in that order.
+
+    >>> class_indices([3, -1, 3])
+    (array([1, 0, 1]), (-1, 3))
+    """
+    classes, y = np.unique(np.asarray(values), return_inverse=True)
+    return y.astype(np.int64).reshape(-1), tuple(classes.tolist())
