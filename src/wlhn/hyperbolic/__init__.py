@@ -11,6 +11,7 @@ from wlhn.hyperbolic.poincare import (
     mobius_matvec,
     poincare_distance,
 )
+from wlhn.hyperbolic.reflection import reflect, reflect_through_zero
 
 __all__ = [
     "conformal_factor",
@@ -22,4 +23,6 @@ __all__ = [
     "mobius_linear",
     "mobius_matvec",
     "poincare_distance",
+    "reflect",
+    "reflect_through_zero",
 ]
