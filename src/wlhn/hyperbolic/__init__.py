@@ -1,4 +1,7 @@
-"""Hyperbolic geometry as pure functions on tensors (curvature −1, coordinates along the last dimension)."""
+"""Hyperbolic geometry as pure functions on tensors (curvature −1, coordinates along the last dimension).
+
+Trainable layers are in `wlhn.hyperbolic.mlr`, not imported here: they bring geoopt, which takes a second to load.
+"""
 
 from wlhn.hyperbolic.lorentz import (
     from_poincare,
