@@ -35,8 +35,9 @@ def unit(h: Tensor) -> Tensor:
     >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
     tensor([[0.6000, 0.8000], [0.7071, 0.7071]])
     """
-    dead = (h == 0).all(-1, keepdim=True)
-    return torch.where(dead, 1 / math.sqrt(h.shape[-1]), h / torch.where(dead, 1.0, h).norm(dim=-1, keepdim=True))
+    length = h.norm(dim=-1, keepdim=True)
+    dead = length == 0
+    return torch.where(dead, 1 / math.sqrt(h.shape[-1]), h / torch.where(dead, 1.0, length))
 
 
 def root_level(h: Tensor, tau: Tensor | float) -> Level:
@@ -56,7 +57,7 @@ def directions(h: Tensor, u: Tensor) -> Tensor:
     qq = (q * q).sum(-1, keepdim=True)
     flat = qq <= kernels.FLAT
     y = a - torch.where(flat, 0.0, 2 * (q * a).sum(-1, keepdim=True) / torch.where(flat, 1.0, qq)) * q
-    return torch.where((h == 0).all(-1, keepdim=True), -u, y)
+    return torch.where(h.norm(dim=-1, keepdim=True) == 0, -u, y)
 
 
 def level_reference(h: Tensor, above: Level, parent: Tensor, tau: Tensor | float) -> Level:

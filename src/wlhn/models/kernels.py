@@ -24,26 +24,47 @@ def sum_rows(first: int, last: int, ptr: Array, index: Array, value: Array, x: A
 
 
 @compiled
-def aggregate(
-    first: int, last: int, scale: float, ptr: Array, index: Array, value: Array, parent: Array, x: Array, out: Array
+def aggregate_relu_sums(
+    first: int,
+    last: int,
+    scale: float,
+    bias: Array,
+    ptr: Array,
+    index: Array,
+    value: Array,
+    parent: Array,
+    weight: Array,
+    x: Array,
+    out: Array,
+    blocks: Array,
 ) -> None:
-    """out[i] = scale · x[parent[i]] + Σ_k value[k] · x[index[k]]."""
-    s, d = x.dtype.type(scale), x.shape[1]
-    for i in range(first, last):
-        row, own = out[i], x[parent[i]]
-        for j in range(d):
-            row[j] = s * own[j]
-        for k in range(ptr[i], ptr[i + 1]):
-            v, other = x.dtype.type(value[k]), x[index[k]]
+    """out[i] = max(0, bias + scale · x[parent[i]] + Σ_k value[k] · x[index[k]]), and its weighted sums.
+
+    Sums come in as many blocks of rows as `blocks` has rows; these do not depend on the number of threads.
+    """
+    s, zero, d = x.dtype.type(scale), x.dtype.type(0), x.shape[1]
+    for b in range(first, last):
+        total = blocks[b]
+        for i in range(len(out) * b // len(blocks), len(out) * (b + 1) // len(blocks)):
+            row, own = out[i], x[parent[i]]
             for j in range(d):
-                row[j] += v * other[j]
+                row[j] = bias[j] + s * own[j]
+            for k in range(ptr[i], ptr[i + 1]):
+                v, other = x.dtype.type(value[k]), x[index[k]]
+                for j in range(d):
+                    row[j] += v * other[j]
+            w = x.dtype.type(weight[i]) if len(weight) else x.dtype.type(1)
+            for j in range(d):
+                v = max(row[j], zero)
+                row[j] = v
+                total[j] += w * v
 
 
 @compiled
 def aggregate_back(
     first: int, last: int, scale: float, ptr: Array, index: Array, value: Array, child_ptr: Array, g: Array, out: Array
 ) -> None:
-    """The transpose of `aggregate`: ptr, index, value by columns."""
+    """out[i] = scale · Σ g[k] over the children k of i + Σ_k value[k] · g[index[k]]: a transpose, so by columns."""
     s, d = g.dtype.type(scale), g.shape[1]
     for i in range(first, last):
         row = out[i]
@@ -60,10 +81,7 @@ def aggregate_back(
 
 @compiled
 def relu_sums(first: int, last: int, a: Array, weight: Array, x: Array, blocks: Array) -> None:
-    """x = max(a, 0), and the weighted sums of its rows, in as many blocks of rows as `blocks` has rows.
-
-    The blocks do not depend on the number of threads, so neither do the sums.
-    """
+    """x = max(a, 0), and the weighted sums of its rows, likewise."""
     zero = a.dtype.type(0)
     for b in range(first, last):
         total = blocks[b]
