@@ -9,9 +9,12 @@ from pathlib import Path
 
 from wlhn.data.builtin import graph_atlas, karate_club
 from wlhn.data.dataset import Column, Dataset, Role
+from wlhn.data.download import fetch
 from wlhn.data.paths import Options, read_path
+from wlhn.data.published import check
 from wlhn.data.registry import KNOWN, known_name, locate
 from wlhn.data.splits import Split, read_json_splits
+from wlhn.data.statistics import statistics
 from wlhn.data.synthetic import barabasi_albert_density, erdos_renyi_effective_size
 from wlhn.errors import InputError
 
@@ -59,17 +62,16 @@ def load(
     options = Options(self_loops, directed, drop_duplicates, regression, roles, like, skip_refused, progress)
     name = known_name(str(data))
     if name is None:
-        path = Path(data)
-        if not path.exists():
+        if not Path(data).exists():
             raise InputError(f"{data}: neither a known data set nor a path, expected one (see `wlhn datasets`)")
-        return read_path(path, options)
+        return read_path(Path(data), options)
     if name in GENERATED:
         return GENERATED[name](seed)
     root = data_root_or_environment(data_root)
     location = locate(name, root)
-    if location.path is None:
-        raise InputError(f"{name}: not found under the data root or in the cache")
-    dataset, known = read_path(location.path, options), KNOWN[name]
+    known = KNOWN[name]
+    path = location.path or fetch(name, known, check=lambda path: _check(name, path), progress=progress)
+    dataset = read_path(path, options)
     return replace(
         dataset,
         name=name,
@@ -82,6 +84,14 @@ def data_root_or_environment(data_root: str | Path | None) -> Path | None:
     """The data root given, or that of WLHN_DATA, or none."""
     given = data_root if data_root is not None else os.environ.get("WLHN_DATA")
     return Path(given) if given else None
+
+
+def _check(name: str, path: Path) -> None:
+    """What was downloaded has the figures that it should have."""
+    for figure in check(name, statistics(read_path(path, Options()))):
+        if figure.verdict == "differs":
+            what = figure.figure.replace("_", " ")
+            raise InputError(f"expected {what} {figure.published}, found {figure.actual}")
 
 
 def _splits_of_root(place: str, items: int, data_root: Path | None) -> tuple[Split, ...]:
