@@ -97,10 +97,10 @@ def read_node_tables(
     edge = read_table(Path(edges), expected=("from", "to"), roles=mine)
     check_roles(roles, vertex.frame, edge.frame)
     ids = vertex.one("id").tolist()
-    place = {node: k for k, node in enumerate(ids)}
-    if len(place) < len(ids):
-        twice = next(k for k, node in enumerate(ids) if place[node] != k)
-        raise InputError(f"{vertex.path}, line {twice + 2}: node {ids[twice]!r} stands there twice, expected each once")
+    place: dict[Any, int] = {}
+    for k, node in enumerate(ids):
+        if place.setdefault(node, k) != k:
+            raise InputError(f"{vertex.path}, line {k + 2}: node {node!r} stands there twice, expected each once")
     ends = np.stack([_places(edge, role, place, vertex.path) for role in ("from", "to")], axis=1)
     edge_label, edge_attr = encode_features(edge)
     if not directed:

@@ -236,8 +236,9 @@ def _codes(values: NDArray[Any], column: Column) -> NDArray[np.int64]:
 
 
 def _numbers(table: Table, name: str) -> NDArray[np.float32]:
+    given = table.values(name)
     try:
-        values = table.values(name).astype(np.float32)
+        values = given.astype(np.float32)
     except (ValueError, TypeError):
         raise InputError(f"{table.path}, column '{name}': expected numbers") from None
     bad = np.flatnonzero(~np.isfinite(values))
