@@ -10,6 +10,7 @@ import wlhn
 ROOMS = [
     "errors",
     "files",
+    "parallel",
     "graphs",
     "hyperbolic",
     "hierarchy",

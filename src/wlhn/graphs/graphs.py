@@ -74,7 +74,9 @@ class Graphs:
             raise InputError(
                 f"edge {k} ({edges[0, k]} → {edges[1, k]}): no such node, expected indices from 0 to {n - 1}"
             )
-        row_ptr, neighbour, order = group_by_target(edges[0], edges[1], n)
+        row_ptr, neighbour, order = group_by_target(
+            edges[0], edges[1], n, edge_label is not None or edge_attr is not None
+        )
         graphs = Graphs(
             node_ptr=ptr,
             row_ptr=row_ptr,

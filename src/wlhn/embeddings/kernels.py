@@ -1,0 +1,243 @@
+"""One level of DiffHypCon, forward and backward, compiled: the same numbers as `level_reference`, one pass each.
+
+Rows are children, sorted by parent; `child_ptr` says which belong to whom, so that a parent's gradient is summed by
+whoever holds the parent. Dot products run in the tensors' precision, the few scalars of a row in float64.
+Notation as in `wlhn.hyperbolic.polar`, there divided by cosh τ, here not (τ is one moderate number for all rows, which
+saves multiplications); ct = cosh τ, st = sinh τ; a = h/‖h‖, q = u − w with w = −σ(1, …, 1), and y = a − k q with
+k = 2 q·a / q·q.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numba
+from numpy.typing import NDArray
+
+from wlhn.hyperbolic.polar import NEAREST
+
+Array = NDArray[Any]
+compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+inlined = numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+
+FLAT = 1e-12  # ‖u − w‖² below which w → u is taken for no reflection at all
+
+
+@inlined
+def radial(r: float) -> tuple[float, float, float]:
+    """coth r, 1/sinh r, log sinh r."""
+    r = max(r, NEAREST)
+    x = math.exp(-r)
+    t = -math.expm1(-2 * r)
+    return (1 + x * x) / t, 2 * x / t, r + math.log(t) - math.log(2.0)
+
+
+@compiled
+def forward(
+    first: int,
+    last: int,
+    h: Array,
+    r: Array,
+    e: Array,
+    u: Array,
+    ct: float,
+    st: float,
+    child_ptr: Array,
+    new_r: Array,
+    new_e: Array,
+    new_u: Array,
+    kept: Array,
+) -> None:
+    """Children of the parents first … last − 1. Without room in `new_u`, u′ is left out (the last level needs none).
+
+    `kept` takes 1/‖h‖, k and c of each row for the way back. A dead row (h = 0) goes straight away from its parent,
+    a = −w, so that y = −u: written as 1/‖h‖ = 0, k = 1.
+    """
+    number = h.dtype.type
+    d = h.shape[1]
+    sigma = 1 / math.sqrt(d)
+    shift = number(sigma)
+    for p in range(first, last):
+        if child_ptr[p] == child_ptr[p + 1]:
+            continue
+        ep, up = e[p], u[p]
+        qq = eq = eu = number(0)
+        for j in range(d):
+            q = up[j] + shift
+            qq += q * q
+            eq += ep[j] * q
+            eu += ep[j] * up[j]
+        coth, csch, log_sinh = radial(r[p])
+        B = st * csch
+        for i in range(child_ptr[p], child_ptr[p + 1]):
+            hi, ne = h[i], new_e[i]
+            hh = qh = eh = number(0)
+            for j in range(d):
+                hh += hi[j] * hi[j]
+                qh += (up[j] + shift) * hi[j]
+                eh += ep[j] * hi[j]
+            if hh > 0:
+                scale = 1 / math.sqrt(hh)
+                k = 2 * qh * scale / qq if qq > FLAT else 0.0
+                c = eh * scale - k * eq
+                k1 = k * sigma
+            else:
+                scale, k, c, k1 = 0.0, 1.0, -float(eu), 0.0
+            kept[i, 0], kept[i, 1], kept[i, 2] = scale, k, c
+            m = max(1 - c * c, 0.0)
+            A = ct - c * st * coth
+            D = st * coth - c * ct
+            n2 = D * D + m
+            if n2 < (NEAREST * csch) ** 2:  # landed on the origin
+                new_r[i] = NEAREST
+                for j in range(d):
+                    ne[j] = ep[j]
+                if len(new_u):
+                    new_u[i] = ep
+                continue
+            n = math.sqrt(n2)
+            log_r = math.log(n) + log_sinh
+            new_r[i] = log_r + math.log1p(math.sqrt(1 + math.exp(-2 * log_r)))
+            beta, delta = B / n, (D * B - A) / n2
+            xe, xh, xu, x1 = number((A - B * c) / n), number(beta * scale), number(-beta * k), number(-beta * k1)
+            if len(new_u) == 0:
+                for j in range(d):
+                    ne[j] = xe * ep[j] + xh * hi[j] + xu * up[j] + x1
+                continue
+            nu = new_u[i]
+            ze, zh = number((D * (A - B * c) + B * m + A * c) / n2), number(delta * scale)
+            zu, z1 = number(-delta * k), number(-delta * k1)
+            for j in range(d):
+                ne[j] = xe * ep[j] + xh * hi[j] + xu * up[j] + x1
+                nu[j] = ze * ep[j] + zh * hi[j] + zu * up[j] + z1
+
+
+@compiled
+def backward(
+    first: int,
+    last: int,
+    h: Array,
+    r: Array,
+    e: Array,
+    u: Array,
+    ct: float,
+    st: float,
+    child_ptr: Array,
+    kept: Array,
+    grad_new_r: Array,
+    grad_new_e: Array,
+    grad_new_u: Array,
+    grad_h: Array,
+    grad_r: Array,
+    grad_e: Array,
+    grad_u: Array,
+    grad_tau: Array,
+) -> None:
+    """The transpose of `forward`. G and U are the gradients of e′ and u′; without rows for U, u′ was left out."""
+    number = h.dtype.type
+    d = h.shape[1]
+    sigma = 1 / math.sqrt(d)
+    shift = number(sigma)
+    for p in range(first, last):
+        ep, up, gep, gup = e[p], u[p], grad_e[p], grad_u[p]
+        qq = eq = number(0)
+        for j in range(d):
+            q = up[j] + shift
+            qq += q * q
+            eq += ep[j] * q
+            gep[j] = gup[j] = 0
+        coth, csch, _ = radial(r[p])
+        B = st * csch
+        dr = dtau = 0.0
+        for i in range(child_ptr[p], child_ptr[p + 1]):
+            hi, gh, G = h[i], grad_h[i], grad_new_e[i]
+            scale, k, c = kept[i, 0], kept[i, 1], kept[i, 2]
+            m = max(1 - c * c, 0.0)
+            A = ct - c * st * coth
+            D = st * coth - c * ct
+            n2 = D * D + m
+            if n2 < (NEAREST * csch) ** 2:
+                for j in range(d):
+                    gh[j] = 0
+                continue
+            n = math.sqrt(n2)
+            k1 = k * sigma if scale > 0 else 0.0
+            Ge = Gh = Gu = G1 = Ue = Uh = Uu = U1 = number(0)
+            for j in range(d):
+                Ge += G[j] * ep[j]
+                Gh += G[j] * hi[j]
+                Gu += G[j] * up[j]
+                G1 += G[j]
+            if len(grad_new_u):
+                U = grad_new_u[i]
+                for j in range(d):
+                    Ue += U[j] * ep[j]
+                    Uh += U[j] * hi[j]
+                    Uu += U[j] * up[j]
+                    U1 += U[j]
+            R = grad_new_r[i]
+            Gy, Uy = scale * Gh - k * Gu - k1 * G1, scale * Uh - k * Uu - k1 * U1
+
+            # r′, α, β, γ, δ as functions of c, r, τ: P = A − Bc, α = P/n, β = B/n, γ = Q/n², δ = S/n².
+            P = A - B * c
+            alpha, beta = P / n, B / n
+            gamma, delta = (D * P + B * m + A * c) / n2, (D * B - A) / n2
+            n_c, A_c, D_c = -(D * ct + c) / n, -st * coth, -ct
+            P_c = A_c - B
+            dc = (
+                -R * st / n
+                + Ge * (P_c - alpha * n_c) / n
+                - Gy * beta * n_c / n
+                + Ue * ((D_c * P + D * P_c - 2 * c * B + A_c * c + A) / n2 - 2 * gamma * n_c / n)
+                + Uy * ((D_c * B - A_c) / n2 - 2 * delta * n_c / n)
+            )
+            D_r, A_r, B_r = -st * csch * csch, c * st * csch * csch, -B * coth
+            n_r, P_r = D * D_r / n, A_r - c * B_r
+            dr += (
+                R * A / n
+                + Ge * (P_r - alpha * n_r) / n
+                + Gy * (B_r - beta * n_r) / n
+                + Ue * ((D_r * P + D * P_r + B_r * m + A_r * c) / n2 - 2 * gamma * n_r / n)
+                + Uy * ((D_r * B + D * B_r - A_r) / n2 - 2 * delta * n_r / n)
+            )
+            D_t, A_t, B_t = ct * coth - c * st, st - c * ct * coth, ct * csch
+            n_t, P_t = D * D_t / n, A_t - c * B_t
+            dtau += (
+                R * D / n
+                + Ge * (P_t - alpha * n_t) / n
+                + Gy * (B_t - beta * n_t) / n
+                + Ue * ((D_t * P + D * P_t + B_t * m + A_t * c) / n2 - 2 * gamma * n_t / n)
+                + Uy * ((D_t * B + D * B_t - A_t) / n2 - 2 * delta * n_t / n)
+            )
+
+            # Y = βG + δU + dc·e is the gradient of y; a reflection is its own transpose; then through h/‖h‖.
+            qY = beta * (Gu + sigma * G1) + delta * (Uu + sigma * U1) + dc * eq
+            k_y = 2 * qY / qq if scale > 0 and qq > FLAT else 0.0
+            a_e = c + k * eq  # a·e
+            along = scale * (beta * Gh + delta * Uh) + dc * a_e - k_y * k * qq / 2
+            hY, hu, hh, h1 = (
+                number(scale),
+                number(-k_y * scale),
+                number(-along * scale * scale),
+                number(-k_y * sigma * scale),
+            )
+            eh, eu, e1 = number(dc * scale), number(-dc * k), number(-dc * k1)
+            uh, uY, uu, u1 = number(-k_y * scale), number(-k), number(k * k_y), number(k * k_y * sigma)
+            yG, yU, ye = number(beta), number(delta), number(dc)
+            eG, eU = number(alpha), number(gamma)
+            if len(grad_new_u):
+                U = grad_new_u[i]
+                for j in range(d):
+                    Y = yG * G[j] + yU * U[j] + ye * ep[j]
+                    gh[j] = hY * Y + hu * up[j] + hh * hi[j] + h1
+                    gep[j] += eG * G[j] + eU * U[j] + eh * hi[j] + eu * up[j] + e1
+                    gup[j] += uY * Y + uh * hi[j] + uu * up[j] + u1
+            else:
+                for j in range(d):
+                    Y = yG * G[j] + ye * ep[j]
+                    gh[j] = hY * Y + hu * up[j] + hh * hi[j] + h1
+                    gep[j] += eG * G[j] + eh * hi[j] + eu * up[j] + e1
+                    gup[j] += uY * Y + uh * hi[j] + uu * up[j] + u1
+        grad_r[p] = dr if r[p] > NEAREST else 0.0
+        grad_tau[p] = dtau

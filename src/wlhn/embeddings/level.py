@@ -1,0 +1,120 @@
+"""One level of DiffHypCon (the paper's Algorithm 1), in polar form.
+
+For each child with Euclidean representation h and parent (r, e, u): project h to the unit sphere, reflect the sphere so
+that w = −(1, …, 1)/√d comes to lie on u, the direction of the parent's own parent, and walk a length τ that way.
+
+The paper is silent on three cases; ours: h = 0 (a dead ReLU) goes straight away from the parent, with zero gradient
+for h; u = w needs no reflection; a child that lands on the root is described in `wlhn.hyperbolic.polar.step`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from wlhn.embeddings import kernels
+from wlhn.hyperbolic.polar import step
+from wlhn.parallel import over_rows
+
+
+class Level(NamedTuple):
+    """Points of one depth: distance from the root, direction from the root, direction of the parent in their frame."""
+
+    r: Tensor  # (n,)
+    e: Tensor  # (n, d)
+    u: Tensor  # (n, d)
+
+
+def unit(h: Tensor) -> Tensor:
+    """h/‖h‖, and −w = (1, …, 1)/√d for h = 0.
+
+    >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
+    tensor([[0.6000, 0.8000], [0.7071, 0.7071]])
+    """
+    dead = (h == 0).all(-1, keepdim=True)
+    return torch.where(dead, 1 / math.sqrt(h.shape[-1]), h / torch.where(dead, 1.0, h).norm(dim=-1, keepdim=True))
+
+
+def root_level(h: Tensor, tau: Tensor | float) -> Level:
+    """Children of the root, which has no parent to turn away from: at distance τ in direction h.
+
+    >>> root_level(torch.tensor([[0.0, 2.0]]), 1.0).r
+    tensor([1.])
+    """
+    e = unit(h)
+    return Level(torch.as_tensor(tau, dtype=h.dtype, device=h.device).expand(len(h)), e, e)
+
+
+def directions(h: Tensor, u: Tensor) -> Tensor:
+    """Directions in the parents' frames: unit(h), reflected so that w comes to lie on u."""
+    a = unit(h)
+    q = u + 1 / math.sqrt(h.shape[-1])  # u − w
+    qq = (q * q).sum(-1, keepdim=True)
+    flat = qq <= kernels.FLAT
+    y = a - torch.where(flat, 0.0, 2 * (q * a).sum(-1, keepdim=True) / torch.where(flat, 1.0, qq)) * q
+    return torch.where((h == 0).all(-1, keepdim=True), -u, y)
+
+
+def level_reference(h: Tensor, above: Level, parent: Tensor, tau: Tensor | float) -> Level:
+    """One level in plain torch: what the compiled one is tested against, and what other devices run."""
+    r, e, u = (x[parent] for x in above)
+    return Level(*step(r, e, directions(h, u), tau))
+
+
+def next_level(
+    h: Tensor,
+    above: Level,
+    parent: Tensor,
+    tau: Tensor | float,
+    child_ptr: Tensor | None = None,
+    look_back: bool = True,
+) -> Level:
+    """Place children below their parents: row i of h below row parent[i] of the level above.
+
+    With `child_ptr` (the children of row p are child_ptr[p] … child_ptr[p + 1] − 1) on the CPU, a compiled kernel does
+    it. Without `look_back`, u is left empty: the last level needs none.
+
+    >>> above = root_level(torch.eye(2), 1.0)
+    >>> next_level(torch.eye(2), above, torch.tensor([0, 1]), 1.0).r
+    tensor([1.8814, 1.8814])
+    """
+    tau = torch.as_tensor(tau, dtype=h.dtype, device=h.device)
+    if child_ptr is None or h.device.type != "cpu":
+        return level_reference(h, above, parent, tau)
+    return Level(*_Compiled.apply(h, *above, tau, child_ptr, look_back))
+
+
+class _Compiled(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, h: Tensor, r: Tensor, e: Tensor, u: Tensor, tau: Tensor, child_ptr: Tensor, look_back: bool
+    ) -> Any:
+        h, r, e, u = (x.contiguous() for x in (h, r, e, u))
+        n, d = h.shape
+        out = h.new_empty(n), h.new_empty(n, d), h.new_empty(n if look_back else 0, d)
+        kept = torch.empty(n, 3, dtype=torch.float64)
+        length = float(tau)
+        given = tuple(x.detach().numpy() for x in (h, r, e, u))
+        constants = math.cosh(length), math.sinh(length), child_ptr.numpy()
+        over_rows(kernels.forward, len(r), 8 * n * d, *given, *constants, *(x.numpy() for x in out), kept.numpy())
+        ctx.save_for_backward(h, r, e, u, kept)
+        ctx.constants = constants
+        if not look_back:
+            ctx.mark_non_differentiable(out[2])
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> Any:
+        h, r, e, u, kept = ctx.saved_tensors
+        grad_new = tuple(g.contiguous().numpy() for g in grads)
+        out = torch.empty_like(h), torch.empty_like(r), torch.empty_like(e), torch.empty_like(u), torch.empty_like(r)
+        given = tuple(x.numpy() for x in (h, r, e, u))
+        results = (x.numpy() for x in out)
+        over_rows(kernels.backward, len(r), 16 * h.numel(), *given, *ctx.constants, kept.numpy(), *grad_new, *results)
+        grad_h, grad_r, grad_e, grad_u, grad_tau = out
+        return grad_h, grad_r, grad_e, grad_u, grad_tau.sum(), None, None

@@ -1,0 +1,8 @@
+"""Colour refinement and the hierarchy it makes: integers, no geometry."""
+
+from wlhn.hierarchy.assignment import Assignment, assign
+from wlhn.hierarchy.hierarchy import Hierarchy, wl_distance
+from wlhn.hierarchy.refinement import refine
+from wlhn.hierarchy.tree import Tree
+
+__all__ = ["Assignment", "Hierarchy", "Tree", "assign", "refine", "wl_distance"]

@@ -1,0 +1,81 @@
+"""Out of sample: new graphs against a fitted hierarchy. Known colours keep their numbers; unseen ones are −1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wlhn.errors import InputError
+from wlhn.graphs import as_graphs
+from wlhn.hierarchy.hierarchy import Hierarchy
+from wlhn.hierarchy.kernels import match_colours, signature_hash
+from wlhn.hierarchy.refinement import edge_values_of, hash_neighbourhoods, initial_values_of, node_keys
+
+IntArray = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """Where the nodes of new graphs lie in a fitted hierarchy."""
+
+    colours: tuple[IntArray, ...]  # T + 1 arrays (nodes,); −1 where the colour is not in the hierarchy
+    left_at: IntArray  # (nodes,) the depth at which a node left the tree; T + 1 where it never did
+
+    @property
+    def known(self) -> list[float]:
+        """The share of nodes still in the tree, depth by depth."""
+        return [float((colour >= 0).mean()) if len(colour) else 1.0 for colour in self.colours]
+
+
+def assign(
+    hierarchy: Hierarchy, graphs: Any, initial: ArrayLike | None = None, edge_labels: ArrayLike | None = None
+) -> Assignment:
+    """Colours of new graphs in a fitted hierarchy.
+
+    `initial` and `edge_labels` are needed only where the fit was given arrays instead of what the graphs hold.
+
+    >>> import networkx as nx, wlhn
+    >>> fitted = wlhn.refine(nx.path_graph(4), iterations=1)
+    >>> new = wlhn.assign(fitted, nx.star_graph(3))
+    >>> new.colours[1].tolist(), new.left_at.tolist()
+    ([-1, 0, 0, 0], [1, 2, 2, 2])
+    """
+    graphs = as_graphs(graphs)
+    values = initial_values_of(graphs, hierarchy.start if initial is None else initial)
+    colours: list[IntArray] = [_look_up("initial", values, hierarchy.initial_values, graphs.num_nodes)]
+    edge_code: IntArray = np.empty(0, np.int32)
+    if hierarchy.edge_values is not None:
+        values = edge_values_of(graphs, True if edge_labels is None else edge_labels)
+        edge_code = _look_up("edge_labels", values, hierarchy.edge_values, graphs.num_edges)
+    for t in range(1, hierarchy.depth + 1):
+        width = max(hierarchy.num_colours[t - 1], 1)
+        known, parent = hierarchy.signature(t), hierarchy.parents[t]
+        args = (graphs.row_ptr, graphs.neighbour, edge_code, colours[-1])
+        colours.append(
+            match_colours(
+                *args,
+                width,
+                node_keys(hash_neighbourhoods(*args), colours[-1], width),
+                node_keys(signature_hash(*known, hierarchy.edge_values is not None), parent, width),
+                parent,
+                known.ptr,
+                known.edge.astype(np.int64) * width + known.colour,
+                known.times,
+            )
+        )
+    left_at = sum((colour >= 0).astype(np.int64) for colour in colours)
+    return Assignment(tuple(colours), np.asarray(left_at))
+
+
+def _look_up(name: str, values: ArrayLike, known: NDArray[Any], length: int) -> IntArray:
+    """The position of each row among the known rows, or −1."""
+    array = np.asarray(values)
+    if array.shape[1:] != known.shape[1:] or len(array) != length:
+        raise InputError(f"{name}: expected shape {(length, *known.shape[1:])} as in the fit, found {array.shape}")
+    rows, code = np.unique(np.concatenate([known, array]), axis=0, return_inverse=True)
+    position = np.full(len(rows), -1, np.int32)
+    position[code[: len(known)]] = np.arange(len(known))
+    return position[code[len(known) :]]

@@ -1,0 +1,34 @@
+"""Compiled loops on several threads: as many as torch may use, so one setting rules both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import torch
+
+SMALL = 200_000  # below this much work (numbers touched), starting a thread costs more than it saves
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="wlhn")
+
+
+def over_rows(kernel: Callable[..., None], rows: int, work: int, *args: Any) -> None:
+    """Call kernel(start, stop, *args) on ranges that cover 0 … rows, one thread each.
+
+    The kernel must release the GIL (numba's `nogil`) and write to its own rows only; then the result does not depend
+    on the number of threads. `work` is about how many numbers the whole loop touches.
+    """
+    threads = min(torch.get_num_threads(), 1 + work // SMALL, rows)
+    if threads <= 1:
+        kernel(0, rows, *args)
+        return
+    bounds = [rows * i // threads for i in range(threads + 1)]
+    jobs = [_pool(threads - 1).submit(kernel, bounds[i], bounds[i + 1], *args) for i in range(1, threads)]
+    kernel(bounds[0], bounds[1], *args)
+    for job in jobs:
+        job.result()
