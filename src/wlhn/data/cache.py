@@ -98,7 +98,7 @@ def load_entry(entry: Path) -> Dataset:
         targets=tuple(document["targets"]),
         inputs=tuple(document["inputs"]),
         graph_ids=document["graph_ids"],
-        columns=tuple(Column(**column) for column in document["columns"]),
+        columns=tuple(Column(**column | {"values": tuple(column["values"])}) for column in document["columns"]),
         splits=tuple(Split(*(arrays[f"{part}_{k}"] for part in PARTS)) for k in range(document["splits"])),
         notes=tuple(document["notes"]),
     )

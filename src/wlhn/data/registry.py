@@ -116,4 +116,5 @@ def locate(name: str, data_root: Path | None) -> Location:
 
 def _whole(kind: Kind, path: Path) -> bool:
     """Whether a set lies at a path; a folder that only holds its splits is not the set."""
-    return (path / "raw" / "edge.csv.gz").is_file() if kind == "ogb" else path.exists()
+    decisive = {"ogb": path / "raw" / "edge.csv.gz", "geom-gcn": path / "out1_graph_edges.txt"}
+    return decisive.get(kind, path).exists()
