@@ -35,6 +35,11 @@ def unit(h: Tensor) -> Tensor:
     >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
     tensor([[0.6000, 0.8000], [0.7071, 0.7071]])
     """
+    return _Unit.apply(h) if h.device.type == "cpu" and h.ndim == 2 else unit_reference(h)
+
+
+def unit_reference(h: Tensor) -> Tensor:
+    """`unit` in plain torch."""
     length = h.norm(dim=-1, keepdim=True)
     dead = length == 0
     return torch.where(dead, 1 / math.sqrt(h.shape[-1]), h / torch.where(dead, 1.0, length))
@@ -52,7 +57,7 @@ def root_level(h: Tensor, tau: Tensor | float) -> Level:
 
 def directions(h: Tensor, u: Tensor) -> Tensor:
     """Directions in the parents' frames: unit(h), reflected so that w comes to lie on u."""
-    a = unit(h)
+    a = unit_reference(h)
     q = u + 1 / math.sqrt(h.shape[-1])  # u − w
     qq = (q * q).sum(-1, keepdim=True)
     flat = qq <= kernels.FLAT
@@ -87,6 +92,24 @@ def next_level(
     if child_ptr is None or h.device.type != "cpu":
         return level_reference(h, above, parent, tau)
     return Level(*_Compiled.apply(h, *above, tau, child_ptr, look_back))
+
+
+class _Unit(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, h: Tensor) -> Tensor:
+        h = h.contiguous()
+        e, scale = torch.empty_like(h), torch.empty_like(h[:, 0])
+        over_rows(kernels.unit, len(h), 2 * h.numel(), *(x.detach().numpy() for x in (h, e, scale)))
+        ctx.save_for_backward(e, scale)
+        return e
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        e, scale = ctx.saved_tensors
+        out, grad = torch.empty_like(e), grads[0].contiguous()
+        over_rows(kernels.unit_back, len(e), 3 * e.numel(), *(x.numpy() for x in (e, scale, grad, out)))
+        return out
 
 
 class _Compiled(torch.autograd.Function):

@@ -24,6 +24,48 @@ def sum_rows(first: int, last: int, ptr: Array, index: Array, value: Array, x: A
 
 
 @compiled
+def sum_radial(first: int, last: int, ptr: Array, index: Array, value: Array, r: Array, e: Array, out: Array) -> None:
+    """out[i] = Σ_k value[k] · r/2 · e over row i of a sparse matrix: sums of tangent vectors."""
+    for i in range(first, last):
+        row = out[i]
+        row[:] = 0
+        for k in range(ptr[i], ptr[i + 1]):
+            c = index[k]
+            v, other = e.dtype.type(value[k] * r[c] / 2), e[c]
+            for j in range(e.shape[1]):
+                row[j] += v * other[j]
+
+
+@compiled
+def sum_radial_back(
+    first: int,
+    last: int,
+    ptr: Array,
+    index: Array,
+    value: Array,
+    r: Array,
+    e: Array,
+    grad: Array,
+    grad_r: Array,
+    grad_e: Array,
+) -> None:
+    """Its transpose: ptr, index, value by columns."""
+    for c in range(first, last):
+        row, own = grad_e[c], e[c]
+        row[:] = 0
+        for k in range(ptr[c], ptr[c + 1]):
+            v, other = e.dtype.type(value[k]), grad[index[k]]
+            for j in range(e.shape[1]):
+                row[j] += v * other[j]
+        along = e.dtype.type(0)
+        half = r[c] / 2
+        for j in range(e.shape[1]):
+            along += row[j] * own[j]
+            row[j] *= half
+        grad_r[c] = along / 2
+
+
+@compiled
 def aggregate_relu_sums(
     first: int,
     last: int,

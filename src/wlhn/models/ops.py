@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from wlhn.hierarchy.quotient import ColourLevel, Counts
+from wlhn.hyperbolic.polar import to_tangent
 from wlhn.models import kernels
 from wlhn.parallel import over_rows
 
@@ -35,6 +36,13 @@ def product_reference(counts: Counts, x: Tensor) -> Tensor:
     row = torch.repeat_interleave(torch.arange(counts.shape[0], device=x.device), counts.ptr.diff())
     terms = x[counts.index] * counts.value.to(x.dtype)[:, None]
     return x.new_zeros(counts.shape[0], x.shape[1]).index_add(0, row, terms)
+
+
+def tangent_sum(counts: Counts, r: Tensor, e: Tensor) -> Tensor:
+    """counts @ log_0 of the points (r, e): the paper's readout."""
+    if r.device.type != "cpu":
+        return product_reference(counts, to_tangent(r, e))
+    return _TangentSum.apply(r, e, counts)
 
 
 def aggregate_relu_moments(
@@ -89,6 +97,27 @@ class _Product(torch.autograd.Function):
         work = len(counts.index) * grad.shape[1]
         over_rows(kernels.sum_rows, len(out), work, *_numpy(counts.t_ptr, counts.t_index, counts.t_value, grad, out))
         return out, None
+
+
+class _TangentSum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, r: Tensor, e: Tensor, counts: Counts) -> Tensor:
+        r, e = r.contiguous(), e.contiguous()
+        ctx.save_for_backward(r, e)
+        ctx.counts = counts
+        out = e.new_empty(counts.shape[0], e.shape[1])
+        args = _numpy(counts.ptr, counts.index, counts.value, r, e, out)
+        over_rows(kernels.sum_radial, len(out), len(counts.index) * e.shape[1], *args)
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> Any:
+        (r, e), counts = ctx.saved_tensors, ctx.counts
+        grad_r, grad_e = torch.empty_like(r), torch.empty_like(e)
+        args = _numpy(counts.t_ptr, counts.t_index, counts.t_value, r, e, grads[0].contiguous(), grad_r, grad_e)
+        over_rows(kernels.sum_radial_back, len(r), len(counts.index) * e.shape[1], *args)
+        return grad_r, grad_e, None
 
 
 class _ReluMoments(torch.autograd.Function):
