@@ -151,12 +151,31 @@ def squared_sums(first: int, last: int, x: Array, weight: Array, mean: Array, bl
 
 @compiled
 def relu_moments_back(
-    first: int, last: int, x: Array, weight: Array, grad: Array, slope: Array, shift: Array, out: Array
+    first: int, last: int, x: Array, weight: Array, grad: Array, slope: Array, shift: Array, out: Array, blocks: Array
 ) -> None:
-    """out = (grad + w (slope · x + shift)) where x > 0, else 0."""
-    for i in range(first, last):
-        w = weight[i] if len(weight) else x.dtype.type(1)
-        row, g, o = x[i], grad[i], out[i]
-        for j in range(x.shape[1]):
-            v = g[j] + w * (slope[j] * row[j] + shift[j])
-            o[j] = v if row[j] > 0 else x.dtype.type(0)
+    """out = grad + w (slope · x + shift) where x > 0, else 0; and the sums of its rows, likewise."""
+    zero = x.dtype.type(0)
+    for b in range(first, last):
+        total = blocks[b]
+        for i in range(len(x) * b // len(blocks), len(x) * (b + 1) // len(blocks)):
+            w = x.dtype.type(weight[i]) if len(weight) else x.dtype.type(1)
+            row, g, o = x[i], grad[i], out[i]
+            for j in range(x.shape[1]):
+                v = g[j] + w * (slope[j] * row[j] + shift[j])
+                v = v if row[j] > 0 else zero
+                o[j] = v
+                total[j] += v
+
+
+@compiled
+def relu_back(first: int, last: int, x: Array, grad: Array, out: Array, blocks: Array) -> None:
+    """out = grad where x > 0, else 0; and the sums of its rows, likewise."""
+    zero = x.dtype.type(0)
+    for b in range(first, last):
+        total = blocks[b]
+        for i in range(len(x) * b // len(blocks), len(x) * (b + 1) // len(blocks)):
+            row, g, o = x[i], grad[i], out[i]
+            for j in range(x.shape[1]):
+                v = g[j] if row[j] > 0 else zero
+                o[j] = v
+                total[j] += v
