@@ -12,7 +12,9 @@ Array = NDArray[Any]
 
 
 @numba.njit(cache=True, nogil=True)
-def group_by_target(source: Array, target: Array, num_nodes: int, with_order: bool) -> tuple[Array, Array, Array]:
+def group_by_target(
+    source: Array, target: Array, num_nodes: int, with_order: bool = True
+) -> tuple[Array, Array, Array]:
     """Edges grouped by target, in their given order within a group: (row_ptr, sources, order of edges or nothing)."""
     row_ptr = np.zeros(num_nodes + 1, np.int64)
     for k in range(len(target)):
