@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from wlhn.embeddings.embedding import TreeEmbedding, construct
+from wlhn.embeddings.embedding import TreeEmbedding, checked_length, construct
 from wlhn.errors import InputError
 from wlhn.hierarchy import Tree
 
@@ -52,8 +52,7 @@ def sarkar_points(tree: Tree, tau: float = 1.0, digits: int | None = None) -> li
     ...     print(mpmath.nstr(1 - abs(path[100]), 5))
     7.4402e-44
     """
-    if tau <= 0:
-        raise InputError(f"tau: expected a positive length, found {tau:g}")
+    checked_length(tau)
     if digits is None:
         digits = 15 + math.ceil(2 * tau * int(tree.depth[-1]) / math.log(10))
     rank, siblings = _ranks(tree)

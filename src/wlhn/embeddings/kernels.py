@@ -21,6 +21,8 @@ Array = NDArray[Any]
 compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 inlined = numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 
+DEAD = 1e-36  # ‖h‖² below which a row has no direction: float32 knows no smaller squares
+HUGE = 1e36  # ‖h‖² above which it is computed with care: float32 knows no larger ones
 FLAT = 1e-12  # ‖u − w‖² below which w → u is taken for no reflection at all
 
 
@@ -31,6 +33,18 @@ def radial(r: float) -> tuple[float, float, float]:
     x = math.exp(-r)
     t = -math.expm1(-2 * r)
     return (1 + x * x) / t, 2 * x / t, r + math.log(t) - math.log(2.0)
+
+
+@compiled
+def careful_norm(row: Array) -> float:
+    """‖h‖ where ‖h‖² would overflow."""
+    top = 0.0
+    for x in row:
+        top = max(top, abs(float(x)))
+    total = 0.0
+    for x in row:
+        total += (x / top) * (x / top)
+    return top * math.sqrt(total)
 
 
 @compiled
@@ -77,8 +91,8 @@ def forward(
                 hh += hi[j] * hi[j]
                 qh += (up[j] + shift) * hi[j]
                 eh += ep[j] * hi[j]
-            if hh > 0:
-                scale = 1 / math.sqrt(hh)
+            if not hh < DEAD:  # NaN is not dead: it shall be seen
+                scale = 1 / math.sqrt(hh) if hh < HUGE else 1 / careful_norm(hi)
                 k = 2 * qh * scale / qq if qq > FLAT else 0.0
                 c = eh * scale - k * eq
                 k1 = k * sigma
