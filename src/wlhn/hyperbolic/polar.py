@@ -105,5 +105,6 @@ def half_angle_distance(r1: Tensor, r2: Tensor, sin_half: Tensor) -> Tensor:
     tiny = torch.finfo(r1.dtype).tiny
     gap = (r1 - r2).abs() / 2
     near = 2 * log_sinh(gap.clamp_min(tiny))
-    far = log_sinh(r1.clamp_min(tiny)) + log_sinh(r2.clamp_min(tiny)) + 2 * torch.log(sin_half.clamp_min(tiny))
+    angle = torch.where(sin_half > 0, 2 * torch.log(sin_half.clamp_min(tiny)), -torch.inf)
+    far = log_sinh(r1.clamp_min(tiny)) + log_sinh(r2.clamp_min(tiny)) + angle
     return 2 * arsinh_exp(torch.logaddexp(near, far) / 2)
