@@ -209,3 +209,62 @@ def tree_depth(parent: Array) -> Array:
     for v in range(1, len(parent)):
         depth[v] = depth[parent[v]] + 1
     return depth
+
+
+@numba.njit(cache=True, nogil=True)
+def mark_new(ptr: Array, colour: Array, graphs: Array, slot: Array) -> Array:
+    """The distinct colours of these graphs, in order of appearance; marks them in `slot` (−1: not seen yet)."""
+    size = 0
+    for g in graphs:
+        size += ptr[g + 1] - ptr[g]
+    out = np.empty(size, np.int32)
+    used = 0
+    for g in graphs:
+        for k in range(ptr[g], ptr[g + 1]):
+            c = colour[k]
+            if slot[c] < 0:
+                slot[c] = 0
+                out[used] = c
+                used += 1
+    return out[:used].copy()
+
+
+@numba.njit(cache=True, nogil=True)
+def enter_rows(
+    rows: Array, ptr: Array, colour: Array, count: Array, graphs: Array, slot: Array
+) -> tuple[Array, Array, Array, Array]:
+    """Number the rows in `slot`: (nodes of each row, and graphs × rows as offsets, rows, counts)."""
+    for i in range(len(rows)):
+        slot[rows[i]] = i
+    weight = np.zeros(len(rows), np.float32)
+    new_ptr = np.zeros(len(graphs) + 1, np.int64)
+    for i in range(len(graphs)):
+        new_ptr[i + 1] = new_ptr[i] + ptr[graphs[i] + 1] - ptr[graphs[i]]
+    index, value = np.empty(new_ptr[-1], np.int32), np.empty(new_ptr[-1], np.float32)
+    for i in range(len(graphs)):
+        for j in range(new_ptr[i + 1] - new_ptr[i]):
+            k = ptr[graphs[i]] + j
+            row = slot[colour[k]]
+            weight[row] += count[k]
+            index[new_ptr[i] + j] = row
+            value[new_ptr[i] + j] = count[k]
+    return weight, new_ptr, index, value
+
+
+@numba.njit(cache=True, nogil=True)
+def transpose(ptr: Array, index: Array, value: Array, num_columns: int) -> tuple[Array, Array, Array]:
+    """A sparse matrix by columns, given by rows."""
+    t_ptr = np.zeros(num_columns + 1, np.int64)
+    for k in range(len(index)):
+        t_ptr[index[k] + 1] += 1
+    for c in range(num_columns):
+        t_ptr[c + 1] += t_ptr[c]
+    free = t_ptr[:-1].copy()
+    t_index, t_value = np.empty(len(index), np.int32), np.empty(len(index), value.dtype)
+    for i in range(len(ptr) - 1):
+        for k in range(ptr[i], ptr[i + 1]):
+            slot = free[index[k]]
+            free[index[k]] += 1
+            t_index[slot] = i
+            t_value[slot] = value[k]
+    return t_ptr, t_index, t_value

@@ -1,0 +1,250 @@
+"""Batches of colours instead of nodes.
+
+What a message passing network computes for a node at depth t depends on nothing but its colour at depth t. So a batch
+of graphs is the union of its colours: one row each, with the number of nodes that have it. Rows are ordered by colour,
+so children of one parent lie side by side, and a row's neighbours are counted rows of the depth before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+
+from wlhn.errors import InputError
+from wlhn.graphs.kernels import group_by_target
+from wlhn.hierarchy.hierarchy import Hierarchy
+from wlhn.hierarchy.kernels import enter_rows, mark_new, transpose
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """A sparse matrix of counts, row by row, and its transpose, so that neither way of a product has to search."""
+
+    ptr: Tensor
+    index: Tensor
+    value: Tensor
+    t_ptr: Tensor
+    t_index: Tensor
+    t_value: Tensor
+
+    @staticmethod
+    def from_rows(ptr: NDArray[Any], index: NDArray[Any], value: NDArray[Any], num_columns: int) -> Counts:
+        arrays = ptr, index, value, *transpose(ptr, index, value, num_columns)
+        return Counts(*map(torch.from_numpy, arrays))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.ptr) - 1, len(self.t_ptr) - 1
+
+    def to(self, device: Any) -> Counts:
+        return Counts(*(tensor.to(device) for tensor in vars(self).values()))
+
+
+@dataclass(frozen=True, eq=False)
+class ColourLevel:
+    """One depth of a batch: its rows, their parents and counted neighbours among the rows of the depth before.
+
+    With edge labels, neighbours are counted by pairs (colour, edge label): column p of `neighbours` stands for the row
+    pair_row[p], reached by an edge of label pair_edge[p].
+    """
+
+    parent: Tensor  # (rows,)
+    child_ptr: Tensor  # (rows before + 1,)
+    neighbours: Counts
+    weight: Tensor | None  # (rows,) nodes of each colour; None: one each
+    pair_row: Tensor | None = None
+    pair_edge: Tensor | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ColourBatch:
+    """A batch of graphs as the union of their colours."""
+
+    x: Tensor  # (rows of depth 0, …) input features
+    weight: Tensor | None  # of depth 0
+    levels: tuple[ColourLevel, ...]  # depths 1 … T
+    readout: Counts  # graphs × rows of depth T
+    node_row: Tensor | None  # (nodes,) the row of depth T of each node; for node tasks
+    edge_x: Tensor | None  # (edge labels, …) features of the edge labels
+    num_graphs: int
+    num_nodes: int
+
+    @property
+    def num_rows(self) -> list[int]:
+        return [len(self.x), *(len(level.parent) for level in self.levels)]
+
+    def to(self, device: Any) -> ColourBatch:
+        """The same batch on another device."""
+
+        def move(value: Any) -> Any:
+            match value:
+                case Tensor() | Counts():
+                    return value.to(device)
+                case ColourLevel():
+                    return ColourLevel(**{k: move(v) for k, v in vars(value).items()})
+                case tuple():
+                    return tuple(move(v) for v in value)
+            return value
+
+        return ColourBatch(**{k: move(v) for k, v in vars(self).items()})
+
+
+class Quotient:
+    """A hierarchy made ready for batches: colours of every graph at every depth, features of the first and of edges.
+
+    >>> import networkx as nx, wlhn
+    >>> hierarchy = wlhn.refine([nx.path_graph(4), nx.cycle_graph(5)], iterations=2)
+    >>> Quotient(hierarchy, x=torch.ones(1, 1)).batch([0, 1]).num_rows
+    [1, 2, 3]
+    """
+
+    def __init__(self, hierarchy: Hierarchy, x: Tensor, edge_x: Tensor | None = None, nodes: bool = False) -> None:
+        """`x` has a row for each colour of depth 0, `edge_x` for each edge label; `nodes` asks for single nodes."""
+        if len(x) != hierarchy.num_colours[0]:
+            raise InputError(f"x: expected {hierarchy.num_colours[0]} rows, one for each first colour, found {len(x)}")
+        if x.is_floating_point() and not torch.isfinite(x).all():
+            raise InputError("x: expected finite features, found NaN or infinity")
+        self.hierarchy, self.x, self.edge_x, self.nodes = hierarchy, x, edge_x, nodes
+        self.graph_colours = [hierarchy.count_per_graph(t) for t in range(hierarchy.depth + 1)]
+        self.signatures = [hierarchy.signature(t) for t in range(1, hierarchy.depth + 1)]
+
+    def __len__(self) -> int:
+        return self.hierarchy.num_graphs
+
+    def batch(self, graphs: ArrayLike) -> ColourBatch:
+        """The graphs at these positions as one batch."""
+        hierarchy, graphs = self.hierarchy, np.asarray(graphs, dtype=np.int64)
+        if not len(graphs):
+            raise InputError("batch: expected at least one graph, found none")
+        sizes = np.diff(hierarchy.node_ptr)[graphs]
+        if not sizes.all():
+            raise InputError(f"graph {graphs[sizes == 0][0]}: has no nodes, expected at least one")
+        levels: list[ColourLevel] = []
+        before = first = slot = np.empty(0, np.int32)
+        first_weight = None
+        for t, (ptr, colour, count) in enumerate(self.graph_colours):
+            slot = np.full(hierarchy.num_colours[t], -1, np.int32)
+            rows = np.sort(mark_new(ptr, colour, graphs, slot))
+            weight, *per_graph = enter_rows(rows, ptr, colour, count, graphs, slot)
+            weights = None if len(rows) == weight.sum() else torch.from_numpy(weight)
+            if t == 0:
+                first, first_weight = rows, weights
+            else:
+                levels.append(self._level(t, rows, before, weights))
+            before = slot
+        return ColourBatch(
+            x=self.x[torch.from_numpy(first.astype(np.int64))],
+            weight=first_weight,
+            levels=tuple(levels),
+            readout=Counts.from_rows(per_graph[0], per_graph[1], per_graph[2], len(rows)),
+            node_row=torch.from_numpy(slot[self._nodes_of(graphs)].astype(np.int64)) if self.nodes else None,
+            edge_x=self.edge_x,
+            num_graphs=len(graphs),
+            num_nodes=int(sizes.sum()),
+        )
+
+    def _level(self, t: int, rows: NDArray[Any], before: NDArray[Any], weight: Tensor | None) -> ColourLevel:
+        ptr, colour, edge, times = self.signatures[t - 1]
+        parent = before[self.hierarchy.parents[t][rows]]
+        num_before = int(before.max(initial=-1)) + 1
+        child_ptr = np.searchsorted(parent, np.arange(num_before + 1))
+        index, new_ptr = _ranges(ptr, rows)
+        column, value = before[colour[index]], times[index].astype(np.float32)
+        pair_row = pair_edge = None
+        num_columns = num_before
+        if self.edge_x is not None:
+            pairs, column = np.unique(edge[index].astype(np.int64) * num_before + column, return_inverse=True)
+            pair_edge, pair_row = (torch.from_numpy(part) for part in np.divmod(pairs, max(num_before, 1)))
+            column, num_columns = column.astype(np.int32), len(pairs)
+        return ColourLevel(
+            parent=torch.from_numpy(parent.astype(np.int64)),
+            child_ptr=torch.from_numpy(child_ptr),
+            neighbours=Counts.from_rows(new_ptr, column, value, num_columns),
+            weight=weight,
+            pair_row=pair_row,
+            pair_edge=pair_edge,
+        )
+
+    def _nodes_of(self, graphs: NDArray[Any]) -> NDArray[Any]:
+        return self.hierarchy.colours[-1][_ranges(self.hierarchy.node_ptr, graphs)[0]]
+
+
+def node_batch(
+    x: Tensor,
+    edge_index: Tensor,
+    batch: Tensor | None,
+    edge_attr: Tensor | None,
+    num_layers: int,
+    num_graphs: int | None = None,
+) -> ColourBatch:
+    """A PyG batch with every node as its own colour: the same computation, row by node.
+
+    >>> b = node_batch(torch.ones(3, 1), torch.tensor([[0, 1], [1, 0]]), None, None, num_layers=2)
+    >>> b.num_rows, b.readout.shape
+    ([3, 3, 3], (1, 3))
+    """
+    n, device = len(x), x.device
+    if batch is None:
+        batch = torch.zeros(n, dtype=torch.int64, device=device)
+    graphs = num_graphs if num_graphs is not None else int(batch.max()) + 1 if n else 0
+    _check_nodes(x, edge_index, batch, edge_attr, graphs)
+    source, target = edge_index.detach().cpu().numpy()
+    row_ptr, neighbour, order = group_by_target(source, target, n, edge_attr is not None)
+    columns, pair_row, pair_edge, edge_x = neighbour, None, None, None
+    if edge_attr is not None:  # every edge is a pair of its own
+        columns = np.arange(len(neighbour), dtype=np.int32)
+        pair_row = torch.from_numpy(neighbour.astype(np.int64))
+        pair_edge, edge_x = torch.arange(len(neighbour)), edge_attr[torch.from_numpy(order).to(device)]
+    level = ColourLevel(
+        parent=torch.arange(n),
+        child_ptr=torch.arange(n + 1),
+        neighbours=Counts.from_rows(
+            row_ptr, columns, np.ones(len(columns), np.float32), n if edge_attr is None else len(columns)
+        ),
+        weight=None,
+        pair_row=pair_row,
+        pair_edge=pair_edge,
+    )
+    g_ptr, g_index, _ = group_by_target(np.arange(n), batch.detach().cpu().numpy(), graphs, False)
+    readout = Counts.from_rows(g_ptr, g_index, np.ones(n, np.float32), n)
+    every = ColourBatch(
+        x=x.detach().cpu(),
+        weight=None,
+        levels=(level,) * num_layers,
+        readout=readout,
+        node_row=torch.arange(n),
+        edge_x=None,
+        num_graphs=graphs,
+        num_nodes=n,
+    ).to(device)
+    return ColourBatch(**(vars(every) | {"x": x, "edge_x": edge_x}))
+
+
+def _check_nodes(x: Tensor, edge_index: Tensor, batch: Tensor, edge_attr: Tensor | None, num_graphs: int) -> None:
+    n = len(x)
+    if n == 0 or num_graphs == 0:
+        raise InputError("batch: expected at least one graph with nodes, found none")
+    for name, given in (("x", x), ("edge_attr", edge_attr)):
+        if given is not None and given.is_floating_point() and not torch.isfinite(given).all():
+            raise InputError(f"{name}: expected finite features, found NaN or infinity")
+    if edge_index.numel() and (edge_index.min() < 0 or edge_index.max() >= n):
+        raise InputError(f"edge_index: expected nodes 0 to {n - 1}, found {edge_index.min()} to {edge_index.max()}")
+    if edge_attr is not None and len(edge_attr) != edge_index.shape[1]:
+        raise InputError(f"edge_attr: expected {edge_index.shape[1]} rows, one for each edge, found {len(edge_attr)}")
+    if len(batch) != n:
+        raise InputError(f"batch: expected {n} entries, one for each node, found {len(batch)}")
+    size = torch.bincount(batch, minlength=num_graphs)
+    if len(size) > num_graphs or (size == 0).any():
+        raise InputError(f"batch: graph {int((size == 0).int().argmax())} has no nodes, expected at least one in each")
+
+
+def _ranges(ptr: NDArray[Any], index: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Positions ptr[i] … ptr[i + 1] − 1 for each i of the index, in a row, and the new offsets."""
+    length = ptr[index + 1] - ptr[index]
+    new_ptr = np.concatenate([[0], np.cumsum(length)])
+    return np.arange(new_ptr[-1]) + np.repeat(ptr[index] - new_ptr[:-1], length), new_ptr

@@ -1,0 +1,79 @@
+"""One GIN layer on rows of colours: counted sum of neighbours, then Linear-ReLU-BatchNorm-Linear-ReLU.
+
+BatchNorm weighs each row by its number of nodes, so its statistics are those of the nodes. A BatchNorm followed by a
+Linear is a Linear: with s = γ/√(var + ε), W(s(x − μ) + β) + b = (W s) x + (b + W(β − s μ)). So the normalised rows are
+never written down.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from wlhn.hierarchy.quotient import ColourLevel
+from wlhn.models.inputs import input_encoder
+from wlhn.models.ops import aggregate, product, relu_moments
+
+
+class GINLayer(nn.Module):
+    """h_v ← MLP((1 + ε) h_v + Σ_{u ∈ N(v)} h_u), on colours.
+
+    With edge features the messages are relu(h_u + f(edge)), f a linear map or, for categories, embeddings (as in GINE).
+    """
+
+    def __init__(self, channels: int, learn_epsilon: bool = False, edge_channels: int | tuple[int, ...] = 0) -> None:
+        super().__init__()
+        self.lin1 = nn.Linear(channels, channels)
+        self.norm = Norm(channels)
+        self.lin2 = nn.Linear(channels, channels)
+        self.epsilon: Tensor
+        if learn_epsilon:
+            self.epsilon = nn.Parameter(torch.zeros(()))
+        else:
+            self.register_buffer("epsilon", torch.zeros(()))
+        self.edge_encoder = input_encoder(edge_channels, channels) if edge_channels else None
+
+    def forward(self, x: Tensor, level: ColourLevel, edge_x: Tensor | None) -> Tensor:
+        if self.edge_encoder is None:
+            total = aggregate(x, self.epsilon, level)
+        else:
+            messages = torch.relu(x[level.pair_row] + self.edge_encoder(edge_x)[level.pair_edge])
+            total = (1 + self.epsilon) * x[level.parent] + product(level.neighbours, messages)
+        return torch.relu(self._normalised(self.lin1(total), level.weight))
+
+    def _normalised(self, a: Tensor, weight: Tensor | None) -> Tensor:
+        """lin2(norm(relu(a)))."""
+        norm, lin = self.norm, self.lin2
+        if self.training:
+            x, mean, var = relu_moments(a, weight)
+            norm.track(mean.detach(), var.detach(), len(a) if weight is None else float(weight.sum()))
+        else:
+            x, mean, var = torch.relu(a), norm.running_mean, norm.running_var
+        scale = norm.weight * torch.rsqrt(var + norm.eps)
+        return F.linear(x, lin.weight * scale, lin.bias + lin.weight @ (norm.bias - scale * mean))
+
+
+class Norm(nn.Module):
+    """What `nn.BatchNorm1d` keeps, under the same names, so that weights move between the two."""
+
+    running_mean: Tensor
+    running_var: Tensor
+    num_batches_tracked: Tensor
+    momentum = 0.1
+    eps = 1e-5
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(channels))
+        self.bias = nn.Parameter(torch.zeros(channels))
+        self.register_buffer("running_mean", torch.zeros(channels))
+        self.register_buffer("running_var", torch.ones(channels))
+        self.register_buffer("num_batches_tracked", torch.tensor(0))
+
+    def track(self, mean: Tensor, var: Tensor, count: float) -> None:
+        """Running statistics as torch keeps them: the variance unbiased (a single node has none to add)."""
+        self.num_batches_tracked += 1
+        self.running_mean.lerp_(mean, self.momentum)
+        if count > 1:
+            self.running_var.lerp_(var * (count / (count - 1)), self.momentum)

@@ -1,0 +1,54 @@
+"""From a representation to the output: the paper's two-layer perceptron, or its hyperbolic counterpart."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from wlhn.errors import InputError
+from wlhn.hyperbolic.mlr import HyperbolicMLR, MobiusLinear
+from wlhn.hyperbolic.poincare import exp0, log0
+
+HeadKind = Literal["euclidean", "hyperbolic"]
+
+
+def make_head(kind: HeadKind, in_channels: int, out_channels: int, dropout: float) -> nn.Module:
+    """The head of this kind."""
+    heads = {"euclidean": EuclideanHead, "hyperbolic": HyperbolicHead}
+    if kind not in heads:
+        raise InputError(f"head: expected {' or '.join(heads)}, found {kind!r}")
+    return heads[kind](in_channels, out_channels, dropout)
+
+
+class EuclideanHead(nn.Sequential):
+    """Hidden layers of 128 and 64, ReLU, dropout (appendix E of the paper)."""
+
+    def __init__(self, in_channels: int, out_channels: int, dropout: float = 0.0) -> None:
+        super().__init__(
+            nn.Linear(in_channels, 128),
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            nn.Linear(128, 64),
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            nn.Linear(64, out_channels),
+        )
+
+
+class HyperbolicHead(nn.Module):
+    """exp_0, Möbius linear layers of the same widths with ReLU in the tangent space, hyperbolic logistic regression."""
+
+    def __init__(self, in_channels: int, out_channels: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.lin1 = MobiusLinear(in_channels, 128)
+        self.lin2 = MobiusLinear(128, 64)
+        self.out = HyperbolicMLR(64, out_channels)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, h: Tensor) -> Tensor:
+        z = exp0(h)
+        for layer in (self.lin1, self.lin2):
+            z = exp0(self.dropout(torch.relu(log0(layer(z)))))
+        return self.out(z)

@@ -1,0 +1,102 @@
+"""Compiled loops of the layers: counted sums of rows, and what BatchNorm needs to know of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+
+
+@compiled
+def sum_rows(first: int, last: int, ptr: Array, index: Array, value: Array, x: Array, out: Array) -> None:
+    """out[i] += Σ_k value[k] · x[index[k]] over row i of a sparse matrix."""
+    d = x.shape[1]
+    for i in range(first, last):
+        row = out[i]
+        for k in range(ptr[i], ptr[i + 1]):
+            v, other = x.dtype.type(value[k]), x[index[k]]
+            for j in range(d):
+                row[j] += v * other[j]
+
+
+@compiled
+def aggregate(
+    first: int, last: int, scale: float, ptr: Array, index: Array, value: Array, parent: Array, x: Array, out: Array
+) -> None:
+    """out[i] = scale · x[parent[i]] + Σ_k value[k] · x[index[k]]."""
+    s, d = x.dtype.type(scale), x.shape[1]
+    for i in range(first, last):
+        row, own = out[i], x[parent[i]]
+        for j in range(d):
+            row[j] = s * own[j]
+        for k in range(ptr[i], ptr[i + 1]):
+            v, other = x.dtype.type(value[k]), x[index[k]]
+            for j in range(d):
+                row[j] += v * other[j]
+
+
+@compiled
+def aggregate_back(
+    first: int, last: int, scale: float, ptr: Array, index: Array, value: Array, child_ptr: Array, g: Array, out: Array
+) -> None:
+    """The transpose of `aggregate`: ptr, index, value by columns."""
+    s, d = g.dtype.type(scale), g.shape[1]
+    for i in range(first, last):
+        row = out[i]
+        row[:] = 0
+        for k in range(child_ptr[i], child_ptr[i + 1]):
+            other = g[k]
+            for j in range(d):
+                row[j] += s * other[j]
+        for k in range(ptr[i], ptr[i + 1]):
+            v, other = g.dtype.type(value[k]), g[index[k]]
+            for j in range(d):
+                row[j] += v * other[j]
+
+
+@compiled
+def relu_sums(first: int, last: int, a: Array, weight: Array, x: Array, blocks: Array) -> None:
+    """x = max(a, 0), and the weighted sums of its rows, in as many blocks of rows as `blocks` has rows.
+
+    The blocks do not depend on the number of threads, so neither do the sums.
+    """
+    zero = a.dtype.type(0)
+    for b in range(first, last):
+        total = blocks[b]
+        for i in range(len(a) * b // len(blocks), len(a) * (b + 1) // len(blocks)):
+            w = a.dtype.type(weight[i]) if len(weight) else a.dtype.type(1)
+            given, row = a[i], x[i]
+            for j in range(a.shape[1]):
+                v = max(given[j], zero)
+                row[j] = v
+                total[j] += w * v
+
+
+@compiled
+def squared_sums(first: int, last: int, x: Array, weight: Array, mean: Array, blocks: Array) -> None:
+    """The weighted sums of (x − mean)², likewise."""
+    for b in range(first, last):
+        total = blocks[b]
+        for i in range(len(x) * b // len(blocks), len(x) * (b + 1) // len(blocks)):
+            w = x.dtype.type(weight[i]) if len(weight) else x.dtype.type(1)
+            row = x[i]
+            for j in range(x.shape[1]):
+                v = row[j] - mean[j]
+                total[j] += w * v * v
+
+
+@compiled
+def relu_moments_back(
+    first: int, last: int, x: Array, weight: Array, grad: Array, slope: Array, shift: Array, out: Array
+) -> None:
+    """out = (grad + w (slope · x + shift)) where x > 0, else 0."""
+    for i in range(first, last):
+        w = weight[i] if len(weight) else x.dtype.type(1)
+        row, g, o = x[i], grad[i], out[i]
+        for j in range(x.shape[1]):
+            v = g[j] + w * (slope[j] * row[j] + shift[j])
+            o[j] = v if row[j] > 0 else x.dtype.type(0)
