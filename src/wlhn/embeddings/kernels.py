@@ -23,6 +23,7 @@ inlined = numba.njit(cache=True, nogil=True, error_model="numpy", inline="always
 
 DEAD = 1e-36  # ‖h‖² below which a row has no direction: float32 knows no smaller squares
 HUGE = 1e36  # ‖h‖² above which it is computed with care: float32 knows no larger ones
+NEAR = 0.1  # sinh r′ below which float32 no longer gives the direction of the origin to five digits
 FLAT = 1e-12  # ‖u − w‖² below which w → u is taken for no reflection at all
 
 
@@ -45,6 +46,15 @@ def careful_norm(row: Array) -> float:
     for x in row:
         total += (x / top) * (x / top)
     return top * math.sqrt(total)
+
+
+@compiled
+def make_unit(row: Array) -> None:
+    total = 0.0
+    for x in row:
+        total += x * x
+    if total > 0:
+        row /= math.sqrt(total)
 
 
 @compiled
@@ -113,11 +123,14 @@ def forward(
             n = math.sqrt(n2)
             log_r = math.log(n) + log_sinh
             new_r[i] = log_r + math.log1p(math.sqrt(1 + math.exp(-2 * log_r)))
+            near = n < NEAR * csch  # much cancels: what is left must be made a unit vector again
             beta, delta = B / n, (D * B - A) / n2
             xe, xh, xu, x1 = number((A - B * c) / n), number(beta * scale), number(-beta * k), number(-beta * k1)
             if len(new_u) == 0:
                 for j in range(d):
                     ne[j] = xe * ep[j] + xh * hi[j] + xu * up[j] + x1
+                if near:
+                    make_unit(ne)
                 continue
             nu = new_u[i]
             ze, zh = number((D * (A - B * c) + B * m + A * c) / n2), number(delta * scale)
@@ -125,6 +138,9 @@ def forward(
             for j in range(d):
                 ne[j] = xe * ep[j] + xh * hi[j] + xu * up[j] + x1
                 nu[j] = ze * ep[j] + zh * hi[j] + zu * up[j] + z1
+            if near:
+                make_unit(ne)
+                make_unit(nu)
 
 
 @compiled
