@@ -8,13 +8,14 @@ treats every node as a colour of its own, with the same result.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from wlhn.embeddings.level import next_level, root_level
+from wlhn.embeddings.level import Level, next_level, root_level
 from wlhn.errors import InputError
 from wlhn.hierarchy.quotient import ColourBatch, node_batch
 from wlhn.hyperbolic.polar import to_tangent
@@ -116,23 +117,31 @@ class WLHN(nn.Module):
 
     def rows(self, batch: ColourBatch) -> Tensor:
         """What the readout sees of each colour of depth T, (rows, width)."""
+        path = last = batch.x
+        for t, (h, z) in enumerate(self.depths(batch)):
+            last = h
+            if self.readout == "all":
+                here = to_tangent(z.r, z.e)
+                path = here if t == 0 else torch.cat([path[batch.levels[t - 1].parent], here], dim=1)
+        if self.readout == "all":
+            return path
+        tangent = to_tangent(z.r, z.e)
+        return torch.cat([tangent, last], dim=1) if self.readout == "both" else tangent
+
+    def depths(self, batch: ColourBatch) -> Iterator[tuple[Tensor, Level]]:
+        """Depth by depth, the GIN features of each colour and its point."""
         check_width(batch.x, self.in_channels)
         if len(batch.levels) != len(self.layers):
             raise InputError(f"batch: expected {len(self.layers)} rounds of refinement, found {len(batch.levels)}")
         tau, last = self.tau, len(self.layers)
         h = torch.relu(self.encoder(batch.x))
         z = root_level(self._directions(0, h, batch.weight), tau)
-        path = to_tangent(z.r, z.e) if self.readout == "all" else h
+        yield h, z
         for t, (layer, level) in enumerate(zip(self.layers, batch.levels, strict=True), start=1):
             h = layer(h, level, batch.edge_x)
             direction = self._directions(t, h, level.weight)
             z = next_level(direction, z, level.parent, tau, level.child_ptr, look_back=t < last)
-            if self.readout == "all":
-                path = torch.cat([path[level.parent], to_tangent(z.r, z.e)], dim=1)
-        if self.readout == "all":
-            return path
-        tangent = to_tangent(z.r, z.e)
-        return torch.cat([tangent, h], dim=1) if self.readout == "both" else tangent
+            yield h, z
 
     def sum_over_nodes(self, batch: ColourBatch, rows: Tensor) -> Tensor:
         return product(batch.readout, rows)
