@@ -47,7 +47,7 @@ def numerical_report(model: nn.Module, batches: Any, first_nan: str | None = Non
     for batch in batches:
         inputs: ColourBatch = batch.inputs
         weights = [inputs.weight, *(level.weight for level in inputs.levels)]
-        for (h, z), weight in zip(model.depths(inputs), weights, strict=True):
+        for (z, h), weight in zip(model.levels(inputs), weights, strict=True):
             share = torch.ones(len(h)) if weight is None else weight.to(h.dtype)
             radius = max(radius, float(z.r.max()))
             dead += float(share[(h == 0).all(dim=1)].sum())

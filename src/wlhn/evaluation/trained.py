@@ -118,12 +118,12 @@ class Trained:
             assert batch.node_row is not None
             with torch.no_grad():
                 ball, tangent, place = [], [], batch.node_row
-                depths = list(self.model.depths(batch))
-                for level, (_, z) in zip((*batch.levels[::-1], None), depths[::-1], strict=True):
+                depths = list(self.model.levels(batch))
+                for level, (z, _) in zip((*batch.levels[::-1], None), depths[::-1], strict=True):
                     ball.append(to_ball(z.r[place], z.e[place]))
                     tangent.append(to_tangent(z.r[place], z.e[place]))
                     place = place if level is None else level.parent[place].long()
-                graph = self.model.sum_over_nodes(batch, self.model.rows(batch))
+                graph = self.model.graph_representation(batch)
             yield Embedded(first, part, _stack(ball), _stack(tangent), graph.numpy())
 
     def _batches(self, graphs: Graphs, chunk: int, nodes: bool = False) -> Iterator[tuple[int, Graphs, Encoded, Any]]:

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from wlhn.hierarchy.quotient import ColourLevel
 from wlhn.models.inputs import input_encoder
-from wlhn.models.ops import aggregate_relu_moments, product, relu_moments
+from wlhn.models.ops import aggregate_relu_moments, linear_relu, product, relu_moments
 
 
 class GINLayer(nn.Module):
@@ -48,7 +48,7 @@ class GINLayer(nn.Module):
         else:
             mean, var = norm.running_mean, norm.running_var
         scale, lin2 = norm.weight * torch.rsqrt(var + norm.eps), self.lin2
-        return torch.relu(F.linear(x, lin2.weight * scale, lin2.bias + lin2.weight @ (norm.bias - scale * mean)))
+        return linear_relu(x, lin2.weight * scale, lin2.bias + lin2.weight @ (norm.bias - scale * mean))
 
 
 class Norm(nn.Module):

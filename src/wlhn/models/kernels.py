@@ -24,6 +24,48 @@ def sum_rows(first: int, last: int, ptr: Array, index: Array, value: Array, x: A
 
 
 @compiled
+def sum_radial(first: int, last: int, ptr: Array, index: Array, value: Array, r: Array, e: Array, out: Array) -> None:
+    """out[i] = Σ_k value[k] · r/2 · e over row i of a sparse matrix: sums of tangent vectors."""
+    for i in range(first, last):
+        row = out[i]
+        row[:] = 0
+        for k in range(ptr[i], ptr[i + 1]):
+            c = index[k]
+            v, other = e.dtype.type(value[k] * r[c] / 2), e[c]
+            for j in range(e.shape[1]):
+                row[j] += v * other[j]
+
+
+@compiled
+def sum_radial_back(
+    first: int,
+    last: int,
+    ptr: Array,
+    index: Array,
+    value: Array,
+    r: Array,
+    e: Array,
+    grad: Array,
+    grad_r: Array,
+    grad_e: Array,
+) -> None:
+    """Its transpose: ptr, index, value by columns."""
+    for c in range(first, last):
+        row, own = grad_e[c], e[c]
+        row[:] = 0
+        for k in range(ptr[c], ptr[c + 1]):
+            v, other = e.dtype.type(value[k]), grad[index[k]]
+            for j in range(e.shape[1]):
+                row[j] += v * other[j]
+        along = e.dtype.type(0)
+        half = r[c] / 2
+        for j in range(e.shape[1]):
+            along += row[j] * own[j]
+            row[j] *= half
+        grad_r[c] = along / 2
+
+
+@compiled
 def aggregate_relu_sums(
     first: int,
     last: int,
@@ -109,12 +151,31 @@ def squared_sums(first: int, last: int, x: Array, weight: Array, mean: Array, bl
 
 @compiled
 def relu_moments_back(
-    first: int, last: int, x: Array, weight: Array, grad: Array, slope: Array, shift: Array, out: Array
+    first: int, last: int, x: Array, weight: Array, grad: Array, slope: Array, shift: Array, out: Array, blocks: Array
 ) -> None:
-    """out = (grad + w (slope · x + shift)) where x > 0, else 0."""
-    for i in range(first, last):
-        w = weight[i] if len(weight) else x.dtype.type(1)
-        row, g, o = x[i], grad[i], out[i]
-        for j in range(x.shape[1]):
-            v = g[j] + w * (slope[j] * row[j] + shift[j])
-            o[j] = v if row[j] > 0 else x.dtype.type(0)
+    """out = grad + w (slope · x + shift) where x > 0, else 0; and the sums of its rows, likewise."""
+    zero = x.dtype.type(0)
+    for b in range(first, last):
+        total = blocks[b]
+        for i in range(len(x) * b // len(blocks), len(x) * (b + 1) // len(blocks)):
+            w = x.dtype.type(weight[i]) if len(weight) else x.dtype.type(1)
+            row, g, o = x[i], grad[i], out[i]
+            for j in range(x.shape[1]):
+                v = g[j] + w * (slope[j] * row[j] + shift[j])
+                v = v if row[j] > 0 else zero
+                o[j] = v
+                total[j] += v
+
+
+@compiled
+def relu_back(first: int, last: int, x: Array, grad: Array, out: Array, blocks: Array) -> None:
+    """out = grad where x > 0, else 0; and the sums of its rows, likewise."""
+    zero = x.dtype.type(0)
+    for b in range(first, last):
+        total = blocks[b]
+        for i in range(len(x) * b // len(blocks), len(x) * (b + 1) // len(blocks)):
+            row, g, o = x[i], grad[i], out[i]
+            for j in range(x.shape[1]):
+                v = g[j] if row[j] > 0 else zero
+                o[j] = v
+                total[j] += v
