@@ -179,3 +179,7 @@ def test_graphs_in_memory() -> None:
     dataset = as_dataset(pyg)
     assert dataset.y.tolist() == [0, 1, 0]
     assert dataset.inputs == ("label",)
+    masks = {name: torch.arange(17) % 3 == k for k, name in enumerate(("train_mask", "val_mask", "test_mask"))}
+    node = as_dataset(pyg[0].update({"y": torch.arange(17) % 2} | masks), level="node")
+    assert node.y.tolist() == [k % 2 for k in range(17)]
+    assert node.splits[0].valid.tolist() == [1, 4, 7, 10, 13, 16]

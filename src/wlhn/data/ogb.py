@@ -6,16 +6,13 @@ here. The files are read as streams: beside the result itself, memory holds one 
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wlhn.data.archive import broken_as_input_error
+from wlhn.data.archive import open_gz
 from wlhn.data.dataset import Column, Dataset
 from wlhn.data.edges import simple_graphs
 from wlhn.data.splits import Split
@@ -94,23 +91,14 @@ def ogb_score(name: str, y_true: ArrayLike, y_score: ArrayLike) -> dict[str, flo
     return {metric: float(value) for metric, value in scores.items()}
 
 
-@contextmanager
-def open_gz(path: Path, *, progress: bool) -> Iterator[IO[bytes]]:
-    """A gzipped file as a stream; with a bar over its compressed bytes."""
-    from rich.console import Console
-    from rich.progress import open as open_with_bar
-
-    if not path.is_file():
-        raise InputError(f"{path}: no such file, expected it in OGB's layout")
-    bar = open_with_bar(
-        path, "rb", description=path.name, disable=not progress, transient=True, console=Console(stderr=True)
-    )
-    with broken_as_input_error(str(path)), bar as packed, gzip.open(packed) as stream:
-        yield stream  # type: ignore[misc]
-
-
 def _raw(path: Path, name: str) -> Path:
     return path / "raw" / f"{name}.csv.gz"
+
+
+def _there(file: Path) -> Path:
+    if not file.is_file():
+        raise InputError(f"{file}: no such file, expected it in OGB's layout")
+    return file
 
 
 def _split(path: Path, part: str) -> Path:
@@ -122,7 +110,7 @@ def _mapping(path: Path) -> Path:
 
 
 def _integers(path: Path, name: str, columns: int, dtype: Any, progress: bool, rows: int | None = None) -> NDArray[Any]:
-    file = _raw(path, name)
+    file = _there(_raw(path, name))
     with open_gz(file, progress=progress) as stream:
         values = read_integers(stream, str(file), columns=columns, dtype=dtype)
     if rows is not None and len(values) != rows:
@@ -136,7 +124,7 @@ def _read_targets(path: Path, rows: int, progress: bool) -> NDArray[np.float32]:
     """0, 1, or nothing where a molecule was not tested."""
     import pandas as pd
 
-    file = _raw(path, "graph-label")
+    file = _there(_raw(path, "graph-label"))
     try:
         with open_gz(file, progress=progress) as stream:
             blocks = pd.read_csv(stream, header=None, dtype=np.float32, chunksize=1 << 16, skip_blank_lines=False)

@@ -6,7 +6,7 @@ Edge lists and edge tables are undirected unless told otherwise, GraphML and GML
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from wlhn.data.dataset import Column, Dataset, Level, Role, available, class_indices
 from wlhn.data.edges import simple_graphs
 from wlhn.data.graph_files import read_graph_file
+from wlhn.data.splits import Split
 from wlhn.data.tables import (
     Table,
     Targets,
@@ -28,7 +29,8 @@ from wlhn.data.tables import (
     read_table,
 )
 from wlhn.errors import InputError
-from wlhn.graphs import as_graphs
+from wlhn.graphs import Graphs, as_graphs
+from wlhn.graphs.convert import instance_of
 
 
 def read_graph_files(
@@ -140,25 +142,40 @@ def as_dataset(
     >>> as_dataset([nx.path_graph(3), nx.cycle_graph(3)], ["tree", "cycle"]).classes
     ('cycle', 'tree')
     """
-    if isinstance(source, Iterable) and not isinstance(source, nx.Graph):
-        source = source if isinstance(source, Sequence) else list(source)
+    single = isinstance(source, nx.Graph | Graphs | np.ndarray) or instance_of(source, "torch_geometric.data", "Data")
+    parts = [source] if single else list(source)
+    source = source if single else parts
     graphs = as_graphs(source)
-    given = _pyg_targets(source) if y is None else np.asarray(y)
+    given = _pyg_targets(parts) if y is None else np.asarray(y)
     items = len(graphs) if level == "graph" else graphs.num_nodes
     targets = Targets.none(items) if given is None else _targets_of(given)
     return Dataset(
-        name=name, graphs=graphs, level=level, inputs=available(graphs), graph_ids=graph_ids, **vars(targets)
+        name=name,
+        graphs=graphs,
+        level=level,
+        inputs=available(graphs),
+        graph_ids=graph_ids,
+        splits=_pyg_splits(source) if level == "node" else (),
+        **vars(targets),
     )
 
 
-def _pyg_targets(source: Any) -> NDArray[Any] | None:
+def _pyg_targets(parts: list[Any]) -> NDArray[Any] | None:
     """The y of PyG graphs, one row for each graph or node."""
-    parts = source if isinstance(source, Sequence) else [source]
-    given = [part["y"] for part in parts if not isinstance(part, nx.Graph | np.ndarray) and "y" in part]
+    given = [part["y"] for part in parts if instance_of(part, "torch_geometric.data", "Data") and "y" in part]
     if len(given) < len(parts) or not given:
         return None
     values = np.concatenate([np.atleast_1d(value.detach().cpu().numpy()) for value in given])
     return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+
+def _pyg_splits(data: Any) -> tuple[Split, ...]:
+    """The split that PyG's masks of one graph's nodes give, as its node data sets have them."""
+    masks = ("train_mask", "val_mask", "test_mask")
+    if not instance_of(data, "torch_geometric.data", "Data") or not all(mask in data for mask in masks):
+        return ()
+    columns = [data[mask].cpu().numpy().reshape(data.num_nodes, -1).T for mask in masks]  # one row a split
+    return tuple(Split(*(np.flatnonzero(mask) for mask in parts)) for parts in zip(*columns, strict=True))
 
 
 def _targets_of(y: NDArray[Any]) -> Targets:

@@ -11,6 +11,7 @@ was read, with its roles and its order of categories, so that a trained model ca
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.archive import broken_as_input_error
+from wlhn.data.archive import read_whole
 from wlhn.data.dataset import Column, Role, Task
 from wlhn.data.splits import PARTS, Split
 from wlhn.errors import InputError
@@ -254,8 +255,8 @@ def _read_csv(path: Path) -> pd.DataFrame:
         raise InputError(f"{path}: no such file, expected a table there")
     separator = "\t" if ".tsv" in path.suffixes else ","
     try:
-        with broken_as_input_error(str(path)):
-            frame = pd.read_csv(path, sep=separator, skipinitialspace=True, skip_blank_lines=False, index_col=False)
+        text = io.BytesIO(read_whole(path))
+        frame = pd.read_csv(text, sep=separator, skipinitialspace=True, skip_blank_lines=False, index_col=False)
     except pd.errors.EmptyDataError:
         raise InputError(f"{path}: empty, expected a header line") from None
     except pd.errors.ParserError as error:
