@@ -48,9 +48,7 @@ def test_roles_are_shown_and_set(tmp_path: Path) -> None:
     assert chosen["classes"] == ["x", "y"]
 
 
-@pytest.mark.parametrize(
-    "arguments", [["show", "nosuch"], ["check", "karate"], ["audit", "nosuch"], ["show", "/etc/hostname"]]
-)
+@pytest.mark.parametrize("arguments", [["show", "/etc/hostname"], ["check", "karate"]])
 def test_bad_input_is_one_line_and_exit_code_2(arguments: list[str]) -> None:
     command = [sys.executable, "-c", "from wlhn.cli import main; main()", "datasets", *arguments]
     done = subprocess.run(command, capture_output=True, text=True)

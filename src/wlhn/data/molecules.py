@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Column, Dataset, Role
+from wlhn.data.encode import encode_split, encode_targets
 from wlhn.data.splits import Split
-from wlhn.data.tables import Table, check_roles, encode_split, encode_targets, read_table
+from wlhn.data.tables import Table, check_roles, read_table
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 

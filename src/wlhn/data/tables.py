@@ -1,10 +1,9 @@
-"""Columns of the user's tables: read, take for what their names and values suggest, turn into features and targets.
+"""Columns of the user's tables, taken for what their names, places and values suggest.
 
 The guess is part of the result (`Column`) and can be overruled by `roles`; `like` reads a table as an earlier data set
 was read, with its roles and its order of categories, so that a trained model can be applied to new data.
 
 - Text and booleans are categories, numbers are numbers (role "category" makes categories of whole numbers).
-- One categorical feature becomes the node label; more of them become 0/1 columns beside the numbers.
 - A target of text, booleans or whole numbers is a class, other numbers are regression targets.
 - Text that differs nearly everywhere is taken for names and ignored.
 """
@@ -21,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.archive import read_whole
-from wlhn.data.dataset import Column, Role, Task
-from wlhn.data.splits import PARTS, Split
+from wlhn.data.dataset import Column, Role
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,7 +35,6 @@ NAMES: dict[Role, tuple[str, ...]] = {
     "target": ("target", "label", "class", "y"),
 }
 ROLES: tuple[str, ...] = ("feature", "category", "target", "id", "from", "to", "smiles", "split", "ignored")
-BITS: tuple[tuple[Any, ...], ...] = ((), (0,), (1,), (0, 1))
 MOST_CLASSES = 100  # whole numbers with more values are numbers, not classes
 
 
@@ -73,20 +70,6 @@ class Table:
                 f"{self.path}, line {self.line(gaps[0])}, column '{name}': expected a value, found nothing"
             )
         return values.to_numpy()
-
-
-@dataclass(frozen=True)
-class Targets:
-    """The part of a data set that a table of targets gives."""
-
-    y: NDArray[Any]
-    task: Task = "none"
-    classes: tuple[Any, ...] = ()
-    targets: tuple[str, ...] = ()
-
-    @staticmethod
-    def none(items: int) -> Targets:
-        return Targets(np.empty((items, 0), np.float32))
 
 
 def read_table(
@@ -155,64 +138,12 @@ def check_roles(roles: Mapping[str, Role] | None, *tables: pd.DataFrame) -> None
             raise InputError(f"role of column '{name}': expected one of {', '.join(ROLES)}, found '{role}'")
 
 
-def encode_features(table: Table) -> tuple[NDArray[np.int64] | None, NDArray[np.float32] | None]:
-    """(label, x) of the rows: one categorical column is the label; numbers, and 0/1 for several of them, are x."""
-    features = [column for column in table.columns if column.role in ("feature", "category")]
-    codes = {c.name: _codes(table.values(c.name), c) for c in features if c.kind == "categories"}
-    label = next(iter(codes.values())) if len(codes) == 1 else None
-    parts = []
-    for column in features:
-        if column.kind == "numeric":
-            parts.append(_numbers(table, column.name)[:, None])
-        elif label is None:
-            parts.append((codes[column.name][:, None] == np.arange(len(column.values))).astype(np.float32))
-    return label, np.concatenate(parts, axis=1).astype(np.float32) if parts else None
-
-
-def encode_targets(table: Table) -> Targets:
-    """One target of classes, or numbers, or several columns of 0 and 1 with gaps (tests that were not made)."""
-    columns = [column for column in table.columns if column.role == "target"]
-    names = tuple(column.name for column in columns)
-    if not columns:
-        return Targets.none(len(table.frame))
-    if len(columns) == 1 and columns[0].kind == "categories":
-        values = table.values(names[0])
-        y = _codes(values, columns[0])
-        if (y < 0).any():
-            line = table.line(np.flatnonzero(y < 0)[0])
-            known = ", ".join(map(str, columns[0].values))
-            raise InputError(f"{table.path}, line {line}, column '{names[0]}': expected one of the classes {known}")
-        return Targets(y, "classification", columns[0].values, names)
-    bad = next((column.name for column in columns if column.kind == "categories" and column.values not in BITS), None)
-    if bad is not None and len(columns) > 1 and not _is_numeric(table.frame[bad]):
-        raise InputError(f"{table.path}, column '{bad}': expected numbers where there are several targets")
-    y = table.frame[list(names)].to_numpy(np.float32, na_value=np.nan)
-    if len(names) > 1 and (np.isnan(y) | (y == 0) | (y == 1)).all():
-        return Targets(y, "binary", (), names)
-    for name in names:
-        _numbers(table, name)
-    return Targets(y[:, 0] if len(names) == 1 else y, "regression", (), names)
-
-
-def encode_split(table: Table) -> tuple[Split, ...]:
-    """The split that a column of train, valid and test gives, or none."""
-    if not table.names("split"):
-        return ()
-    parts = np.char.lower(table.one("split").astype(str))
-    known = {"train": "train", "valid": "valid", "val": "valid", "validation": "valid", "test": "test"}
-    for k, part in enumerate(parts.tolist()):
-        if part not in known:
-            raise InputError(f"{table.path}, line {table.line(k)}: expected train, valid or test, found {part!r}")
-    canonical = np.array([known[part] for part in parts.tolist()])
-    return (Split(*(np.flatnonzero(canonical == part) for part in PARTS)),)
-
-
 def _describe(values: pd.Series, name: str, role: Role, *, fixed: bool) -> Column:
     import pandas as pd
 
     distinct = int(values.nunique())
     whole = pd.api.types.is_integer_dtype(values)
-    number = _is_numeric(values)
+    number = is_numeric(values)
     if role in ("id", "from", "to", "smiles", "split", "ignored"):
         return Column(name, role, "text" if not number else "numeric")
     if number and role != "category" and not (role == "target" and whole and distinct <= MOST_CLASSES):
@@ -224,28 +155,10 @@ def _describe(values: pd.Series, name: str, role: Role, *, fixed: bool) -> Colum
     return Column(name, role, "categories", f"{distinct} {what}", categories)
 
 
-def _is_numeric(values: pd.Series) -> bool:
+def is_numeric(values: pd.Series) -> bool:
     import pandas as pd
 
     return bool(pd.api.types.is_numeric_dtype(values)) and not bool(pd.api.types.is_bool_dtype(values))
-
-
-def _codes(values: NDArray[Any], column: Column) -> NDArray[np.int64]:
-    """Positions among the known categories, −1 for one that is not among them."""
-    place = {value: code for code, value in enumerate(column.values)}
-    return np.array([place.get(value, -1) for value in values.tolist()], dtype=np.int64)
-
-
-def _numbers(table: Table, name: str) -> NDArray[np.float32]:
-    given = table.values(name)
-    try:
-        values = given.astype(np.float32)
-    except (ValueError, TypeError):
-        raise InputError(f"{table.path}, column '{name}': expected numbers") from None
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        raise InputError(f"{table.path}, line {table.line(bad[0])}, column '{name}': expected a finite number")
-    return values
 
 
 def _read_csv(path: Path) -> pd.DataFrame:
