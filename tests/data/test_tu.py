@@ -181,6 +181,7 @@ def test_every_zip_method_is_read_and_its_bombs_refused(
     with zipfile.ZipFile(tmp_path / "s.zip", "w", method) as files:
         for kind, text in SMALL.items():
             files.writestr(f"S//S_{kind}.txt", text)
+            files.writestr(f"__MACOSX/S/._S_{kind}.txt", b"\0")
     assert read_tu(tmp_path / "s.zip").graphs.num_nodes == 5
     monkeypatch.setattr(archive, "BOMB_SIZE", 1 << 20)
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", method) as files, files.open("S/S_A.txt", "w") as out:

@@ -158,7 +158,7 @@ def safe_entries(archive: zipfile.ZipFile, path: Path) -> dict[str, str]:
         if name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/") or ":" in name.split("/")[0]:
             archive.close()
             raise InputError(f"{path}: entry '{name}' points outside the archive, expected plain relative names")
-        if not info.is_dir():
+        if not info.is_dir() and not PurePosixPath(name).name.startswith("."):  # as macOS adds them
             entries[PurePosixPath(name).name] = name
     try:
         check_size(str(path), sum(info.file_size for info in archive.infolist()), path.stat().st_size)

@@ -19,7 +19,8 @@ from wlhn.data.splits import Split
 from wlhn.data.text import read_integers
 from wlhn.errors import InputError
 
-ATOM_COLUMNS, BOND_COLUMNS = 9, 3
+ATOM_CATEGORIES = (119, 5, 12, 12, 10, 6, 6, 2, 2)  # values that each of OGB's features can have
+BOND_CATEGORIES = (5, 6, 2)
 RAW = ("num-node-list", "num-edge-list", "node-feat", "edge", "edge-feat", "graph-label")
 PARTS = ("train", "valid", "test")
 
@@ -46,8 +47,10 @@ def read_ogb(path: str | Path, *, progress: bool = False) -> Dataset:
         edge[:, ::-1].ravel(),
         node_ptr,
         self_loops=False,
-        x=_integers(path, "node-feat", ATOM_COLUMNS, np.int16, progress, rows=int(nodes.sum())),
-        edge_attr=np.repeat(_integers(path, "edge-feat", BOND_COLUMNS, np.int16, progress, rows=len(edge)), 2, axis=0),
+        x=_integers(path, "node-feat", len(ATOM_CATEGORIES), np.int16, progress, rows=int(nodes.sum())),
+        edge_attr=np.repeat(
+            _integers(path, "edge-feat", len(BOND_CATEGORIES), np.int16, progress, rows=len(edge)), 2, axis=0
+        ),
     )
     y = _read_targets(path, len(nodes), progress)
     names = _target_names(path, y.shape[1])
@@ -59,9 +62,10 @@ def read_ogb(path: str | Path, *, progress: bool = False) -> Dataset:
         task="binary",
         targets=names,
         inputs=("x",),
+        categories=ATOM_CATEGORIES,
         columns=(
-            Column("node-feat", "feature", "categories", f"{ATOM_COLUMNS} columns of OGB's atom features"),
-            Column("edge-feat", "feature", "categories", f"{BOND_COLUMNS} columns of OGB's bond features"),
+            Column("node-feat", "feature", "categories", f"{len(ATOM_CATEGORIES)} columns of OGB's atom features"),
+            Column("edge-feat", "feature", "categories", f"{len(BOND_CATEGORIES)} columns of OGB's bond features"),
             Column("graph-label", "target", "0/1", f"{len(names)} tasks"),
         ),
         splits=_read_split(path, len(y)),
@@ -85,7 +89,10 @@ def ogb_score(name: str, y_true: ArrayLike, y_score: ArrayLike) -> dict[str, flo
     >>> ogb_score("ogbg-molhiv", [[0], [1], [1]], [[0.1], [0.9], [0.4]])
     {'rocauc': 1.0}
     """
-    from ogb.graphproppred.evaluate import Evaluator
+    try:
+        from ogb.graphproppred.evaluate import Evaluator
+    except ImportError:
+        raise InputError("OGB's Evaluator needs the package ogb, expected `pip install 'wlhn[molecules]'`") from None
 
     scores = Evaluator(name).eval({"y_true": np.asarray(y_true), "y_pred": np.asarray(y_score)})
     return {metric: float(value) for metric, value in scores.items()}
