@@ -90,7 +90,7 @@ def show(
     print_table("Columns", ("column", "role", "kind", "detail"), rows)
     typer.echo(f"A model sees: {', '.join(document['inputs'])}")
     if dataset.splits:
-        typer.echo(f"Published splits: {len(dataset.splits)}, the first {dataset.splits[0]!r}")
+        typer.echo(f"Splits that come with it: {len(dataset.splits)}, the first {dataset.splits[0]!r}")
     for note in dataset.notes:
         typer.echo(f"Note: {note}")
 

@@ -58,9 +58,9 @@ def encode_targets(table: Table) -> Targets:
         values = table.values(names[0])
         y = _codes(values, columns[0])
         if (y < 0).any():
-            line = table.line(np.flatnonzero(y < 0)[0])
             known = ", ".join(map(str, columns[0].values))
-            raise InputError(f"{table.path}, line {line}, column '{names[0]}': expected one of the classes {known}")
+            there = table.at(np.flatnonzero(y < 0)[0])
+            raise InputError(f"{there}, column '{names[0]}': expected one of the classes {known}")
         return Targets(y, "classification", columns[0].values, names)
     bad = next((column.name for column in columns if column.kind == "categories" and column.values not in BITS), None)
     if bad is not None and len(columns) > 1 and not is_numeric(table.frame[bad]):
@@ -81,7 +81,7 @@ def encode_split(table: Table) -> tuple[Split, ...]:
     known = {"train": "train", "valid": "valid", "val": "valid", "validation": "valid", "test": "test"}
     for k, part in enumerate(parts.tolist()):
         if part not in known:
-            raise InputError(f"{table.path}, line {table.line(k)}: expected train, valid or test, found {part!r}")
+            raise InputError(f"{table.at(k)}: expected train, valid or test, found {part!r}")
     canonical = np.array([known[part] for part in parts.tolist()])
     return (Split(*(np.flatnonzero(canonical == part) for part in PARTS)),)
 
@@ -100,5 +100,5 @@ def _numbers(table: Table, name: str) -> NDArray[np.float32]:
         raise InputError(f"{table.path}, column '{name}': expected numbers") from None
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
-        raise InputError(f"{table.path}, line {table.line(bad[0])}, column '{name}': expected a finite number")
+        raise InputError(f"{table.at(bad[0])}, column '{name}': expected a finite number")
     return values

@@ -36,8 +36,13 @@ def read_graph_files(
     import pandas as pd
 
     paths = [Path(file) for file in files]
+    if not paths:
+        raise InputError(f"{name}: expected at least one graph file")
     graphs = [read_graph_file(path, directed=directed) for path in paths]
-    frame = pd.DataFrame([data for graph in graphs for _, data in graph.nodes(data=True)])
+    frame = pd.DataFrame(
+        [data for graph in graphs for _, data in graph.nodes(data=True)],
+        index=[f"{path.name}, node {node!r}" for path, graph in zip(paths, graphs, strict=True) for node in graph],
+    )
     nodes = Table(paths[0].parent, frame, infer_columns(frame, expected=(), roles=roles, like=like))
     table = None
     if targets is not None:

@@ -35,6 +35,7 @@ NAMES: dict[Role, tuple[str, ...]] = {
     "target": ("target", "label", "class", "y"),
 }
 ROLES: tuple[str, ...] = ("feature", "category", "target", "id", "from", "to", "smiles", "split", "ignored")
+GAPS = ("NA", "N/A", "nan", "NaN", "NAN", "null", "None")  # how people write nothing between numbers
 MOST_CLASSES = 100  # whole numbers with more values are numbers, not classes
 
 
@@ -57,18 +58,17 @@ class Table:
             raise InputError(f"{self.path}: expected one column with role '{role}', found {len(names)} among {found}")
         return self.values(names[0])
 
-    def line(self, row: int) -> int:
-        """The line of the file that a row came from, also after a selection."""
-        return int(self.frame.index[row]) + 2
+    def at(self, row: int) -> str:
+        """Where a row came from, also after a selection: a line of the file, or what the index calls it."""
+        label = self.frame.index[row]
+        return f"{self.path / label}" if isinstance(label, str) else f"{self.path}, line {label + 2}"
 
     def values(self, name: str) -> NDArray[Any]:
         """A column without gaps."""
         values = self.frame[name]
         gaps = np.flatnonzero(values.isna())
         if len(gaps):
-            raise InputError(
-                f"{self.path}, line {self.line(gaps[0])}, column '{name}': expected a value, found nothing"
-            )
+            raise InputError(f"{self.at(gaps[0])}, column '{name}': expected a value, found nothing")
         return values.to_numpy()
 
 
@@ -81,8 +81,17 @@ def read_table(
     like: Sequence[Column] = (),
 ) -> Table:
     """A CSV or TSV file (gzipped or not) with a header; see `infer_columns`."""
-    frame = _read_csv(path)
-    return Table(path, frame, infer_columns(frame, expected=expected, rest=rest, roles=roles, like=like))
+    import pandas as pd
+
+    text = _read_csv(path)
+    frame = pd.DataFrame({name: _with_type(text[name]) for name in text.columns})
+    columns = infer_columns(frame, expected=expected, rest=rest, roles=roles, like=like)
+    for column in columns:  # an id is what stands there, whatever its neighbours look like
+        if column.role in ("id", "from", "to"):
+            frame[column.name] = pd.Series([_name(value) for value in text[column.name]], dtype=object)
+        elif column.role in ("smiles", "split"):
+            frame[column.name] = text[column.name]
+    return Table(path, frame, columns)
 
 
 def infer_columns(
@@ -161,7 +170,26 @@ def is_numeric(values: pd.Series) -> bool:
     return bool(pd.api.types.is_numeric_dtype(values)) and not bool(pd.api.types.is_bool_dtype(values))
 
 
+def _with_type(text: pd.Series) -> pd.Series:
+    """A column as numbers if all that is not a gap is one."""
+    import pandas as pd
+
+    given = text.mask(text.isin(GAPS))
+    try:
+        return pd.to_numeric(given)
+    except (ValueError, TypeError):
+        return text
+
+
+def _name(value: Any) -> Any:
+    """A whole number in its usual form is one, everything else is text, in every table alike."""
+    if isinstance(value, str) and value.lstrip("-").isascii() and value.lstrip("-").isdigit():
+        return int(value) if str(int(value)) == value else value
+    return value
+
+
 def _read_csv(path: Path) -> pd.DataFrame:
+    """The text of a table; only empty fields are gaps yet."""
     import pandas as pd
 
     if not path.is_file():
@@ -169,13 +197,23 @@ def _read_csv(path: Path) -> pd.DataFrame:
     separator = "\t" if ".tsv" in path.suffixes else ","
     try:
         text = io.BytesIO(read_whole(path))
-        frame = pd.read_csv(text, sep=separator, skipinitialspace=True, skip_blank_lines=False, index_col=False)
+        frame = pd.read_csv(
+            text,
+            sep=separator,
+            dtype=str,
+            keep_default_na=False,
+            na_values=[""],
+            skipinitialspace=True,
+            skip_blank_lines=False,
+        )
     except pd.errors.EmptyDataError:
         raise InputError(f"{path}: empty, expected a header line") from None
     except pd.errors.ParserError as error:
         raise InputError(f"{path}: {str(error).removeprefix('Error tokenizing data. C error: ').strip()}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: expected text in UTF-8, found byte {error.object[error.start]:#04x}") from None
+    if not isinstance(frame.index, pd.RangeIndex):  # pandas takes what is left over for names of the rows
+        raise InputError(f"{path}, line 2: expected {len(frame.columns)} fields as in the header, found more")
     while len(frame) and frame.iloc[-1].isna().all():
         frame = frame.iloc[:-1]
     frame.columns = [str(column).strip() for column in frame.columns]
