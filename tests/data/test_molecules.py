@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from wlhn.data import encoding, load
 from wlhn.data.molecules import read_smiles, scaffold_split
-from wlhn.data.ogb import ogb_score, read_ogb
+from wlhn.data.ogb import BOND_CATEGORIES, ogb_score, read_ogb
 from wlhn.errors import InputError
 
 SMILES = ["CCO", "c1ccccc1", "Cc1ccccc1O", "[Na+].[Cl-]", "C1CC1N", "C[C@H](N)C(=O)O", "C/C=C/C", "O"]
@@ -54,6 +54,8 @@ def layout(tmp_path: Path) -> Path:
 
 
 def test_raw_files_and_smiles_give_the_same_graphs(layout: Path) -> None:
+    from ogb.utils.features import get_atom_feature_dims, get_bond_feature_dims
+
     raw = load(layout)
     again = load(layout)
     smiles = load(layout / "mapping/mol.csv.gz")
@@ -68,6 +70,8 @@ def test_raw_files_and_smiles_give_the_same_graphs(layout: Path) -> None:
         assert raw.targets == other.targets
     assert raw.splits[0].test.tolist() == [6, 7]
     assert np.issubdtype(encoding(raw).encode(raw.graphs).dtype, np.integer)
+    assert encoding(raw).categories == tuple(get_atom_feature_dims())
+    assert tuple(get_bond_feature_dims()) == BOND_CATEGORIES
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Node sets: the traps of the real files, and bad files named by line."""
 
+import gzip
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from wlhn.data import load
+from wlhn.data import archive, load
 from wlhn.data.nodes import EDGES, NODES, read_geom_gcn
 from wlhn.errors import InputError
 
@@ -55,6 +56,15 @@ def test_bad_files_are_named_by_line(tmp_path: Path, file: str, old: str, new: s
         read_geom_gcn(tmp_path / "s")
 
 
+def test_a_gzip_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "BOMB_SIZE", 1 << 20)
+    write(tmp_path / "s")
+    (tmp_path / "s" / NODES).unlink()
+    (tmp_path / "s" / f"{NODES}.gz").write_bytes(gzip.compress(bytes(3 << 20)))
+    with pytest.raises(InputError, match="bytes unpack to"):
+        read_geom_gcn(tmp_path / "s")
+
+
 @given(st.booleans(), st.integers(0, 50), st.binary(max_size=10))
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_are_read_or_refused(tmp_path: Path, first: bool, place: int, noise: bytes) -> None:
@@ -96,8 +106,6 @@ def test_real_sets(data_root: Path) -> None:
 
 @pytest.mark.dataset("squirrel")
 def test_plain_and_gzipped_features_are_the_same(data_root: Path, tmp_path: Path) -> None:
-    import gzip
-
     source = data_root / "geom-gcn" / "squirrel"
     shutil.copytree(source, tmp_path / "squirrel")
     packed = tmp_path / "squirrel" / f"{NODES}.gz"

@@ -100,6 +100,23 @@ def test_new_data_are_read_like_the_old(tmp_path: Path) -> None:
     assert (partly.classes, partly.y.tolist()) == (("no", "yes"), [1, 1, 1])
 
 
+def test_ids_are_what_stands_there(tmp_path: Path) -> None:
+    """A zero in front, "NA" and text beside numbers make no difference between the two tables."""
+    folder = tables(tmp_path / "g", "id,y\n01,0\n1,1\nNA,0\n2.0,1\n", "u,v\n01,1\n1,NA\n")
+    graphs = load(folder).graphs
+    assert graphs.ids(0) == ["01", 1, "NA", "2.0"]
+    assert edge_list(graphs) == [(0, 1), (1, 0), (1, 2), (2, 1)]
+    assert load(tables(tmp_path / "plain", "id,y\n0,0\n1,1\n", "u,v\n0,1\n")).graphs.node_ids is None
+
+
+def test_a_gap_in_graphml_is_named(tmp_path: Path) -> None:
+    graph = nx.path_graph(["a", "b"])
+    graph.nodes["a"]["charge"] = 1.5
+    nx.write_graphml(graph, tmp_path / "m.graphml")
+    with pytest.raises(InputError, match=r"m.graphml, node 'b', column 'charge': expected a value"):
+        load(tmp_path / "m.graphml")
+
+
 def test_split_column(tmp_path: Path) -> None:
     nodes = "id,split,y\nx,train,0\ny,val,1\nz,test,0\n"
     split = load(tables(tmp_path / "g", nodes)).splits[0]
@@ -116,6 +133,7 @@ def test_split_column(tmp_path: Path) -> None:
         (NODES + "w,a,inf,1,red,no\n", EDGES, r"nodes.csv, line 5, column 'size': expected a finite number"),
         (NODES + "w,a,1,1,red\n", EDGES, r"nodes.csv, line 5, column 'klass': expected a value"),
         (NODES + "w,a,1,1,red,no,7\n", EDGES, r"nodes.csv: .*line 5"),
+        (NODES, "from,to\nx,y,1\n", r"edges.csv, line 2: expected 2 fields as in the header, found more"),
         ("", EDGES, r"nodes.csv: empty, expected a header line"),
     ],
 )
@@ -179,3 +197,7 @@ def test_graphs_in_memory() -> None:
     dataset = as_dataset(pyg)
     assert dataset.y.tolist() == [0, 1, 0]
     assert dataset.inputs == ("label",)
+    masks = {name: torch.arange(17) % 3 == k for k, name in enumerate(("train_mask", "val_mask", "test_mask"))}
+    node = as_dataset(pyg[0].update({"y": torch.arange(17) % 2} | masks), level="node")
+    assert node.y.tolist() == [k % 2 for k in range(17)]
+    assert node.splits[0].valid.tolist() == [1, 4, 7, 10, 13, 16]

@@ -46,6 +46,7 @@ class Dataset:
     classes: tuple[Any, ...] = ()
     targets: tuple[str, ...] = ()  # names of the columns of y
     inputs: tuple[str, ...] = ()  # what a model sees of a node: "label", "x"; nothing: its degree
+    categories: tuple[int, ...] = ()  # where x is integers: how many values each column can have
     graph_ids: Sequence[Any] | None = None  # the user's names of the graphs
     columns: tuple[Column, ...] = ()
     splits: tuple[Split, ...] = ()  # as published with the data

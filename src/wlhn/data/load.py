@@ -48,7 +48,7 @@ def load(
     downloaded. What was parsed once is memory-mapped from the cache.
 
     - self_loops: keep them; they are dropped otherwise
-    - directed: whether edges have a direction, where the format leaves it open or to overrule it
+    - directed: whether edges have a direction, in node sets and the user's own files; as the format says otherwise
     - drop_duplicates: leave out the copies among the nodes of a geom-gcn set (Squirrel)
     - regression: take a TU set's graph attributes as targets although it has graph labels
     - roles, like: what the columns of the user's own tables are; the columns of a data set to read this one like

@@ -7,6 +7,7 @@ refuses is an error that names its line, or is left out with a note (`skip_refus
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Column, Dataset, Role
+from wlhn.data.encode import encode_split, encode_targets
+from wlhn.data.ogb import ATOM_CATEGORIES
 from wlhn.data.splits import Split
-from wlhn.data.tables import Table, check_roles, encode_split, encode_targets, read_table
+from wlhn.data.tables import Table, check_roles, read_table
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 
@@ -35,6 +38,8 @@ def read_smiles(
     The split is that of a column "split", or the scaffold split, 80/10/10.
     """
     path = Path(path)
+    if any(importlib.util.find_spec(package) is None for package in ("rdkit", "ogb")):
+        raise InputError(f"{path}: SMILES need the packages rdkit and ogb, expected `pip install 'wlhn[molecules]'`")
     table = read_table(path, expected=("smiles", "split", "id", "target"), rest="target", roles=roles, like=like)
     check_roles(roles, table.frame)
     smiles = table.one("smiles")
@@ -47,6 +52,7 @@ def read_smiles(
         graphs=graphs,
         level="graph",
         inputs=("x",),
+        categories=ATOM_CATEGORIES,
         graph_ids=table.frame[ids[0]].tolist() if ids and not table.frame[ids[0]].isna().any() else None,
         columns=table.columns,
         splits=encode_split(table) or (scaffold_split(table.one("smiles").tolist()),),

@@ -11,7 +11,6 @@ made by page views, of which these files hold five classes only.
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.archive import broken_as_input_error
+from wlhn.data.archive import read_whole
 from wlhn.data.dataset import Column, Dataset, class_indices
 from wlhn.data.edges import simple_graphs
 from wlhn.data.kernels import first_bad_edge
@@ -140,9 +139,7 @@ def _read_edges(path: Path, nodes: int) -> NDArray[Any]:
 
 
 def _read_nodes(path: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    with broken_as_input_error(str(path)):
-        text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    header, *lines = text.rstrip().split(b"\n")
+    header, *lines = read_whole(path).rstrip().split(b"\n")
     n = len(lines)
     label = np.full(n, -1, np.int64)
     given: list[bytes] = [b""] * n

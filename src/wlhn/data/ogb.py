@@ -6,23 +6,21 @@ here. The files are read as streams: beside the result itself, memory holds one 
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wlhn.data.archive import broken_as_input_error
+from wlhn.data.archive import open_gz
 from wlhn.data.dataset import Column, Dataset
 from wlhn.data.edges import simple_graphs
 from wlhn.data.splits import Split
 from wlhn.data.text import read_integers
 from wlhn.errors import InputError
 
-ATOM_COLUMNS, BOND_COLUMNS = 9, 3
+ATOM_CATEGORIES = (119, 5, 12, 12, 10, 6, 6, 2, 2)  # values that each of OGB's features can have
+BOND_CATEGORIES = (5, 6, 2)
 RAW = ("num-node-list", "num-edge-list", "node-feat", "edge", "edge-feat", "graph-label")
 PARTS = ("train", "valid", "test")
 
@@ -49,8 +47,10 @@ def read_ogb(path: str | Path, *, progress: bool = False) -> Dataset:
         edge[:, ::-1].ravel(),
         node_ptr,
         self_loops=False,
-        x=_integers(path, "node-feat", ATOM_COLUMNS, np.int16, progress, rows=int(nodes.sum())),
-        edge_attr=np.repeat(_integers(path, "edge-feat", BOND_COLUMNS, np.int16, progress, rows=len(edge)), 2, axis=0),
+        x=_integers(path, "node-feat", len(ATOM_CATEGORIES), np.int16, progress, rows=int(nodes.sum())),
+        edge_attr=np.repeat(
+            _integers(path, "edge-feat", len(BOND_CATEGORIES), np.int16, progress, rows=len(edge)), 2, axis=0
+        ),
     )
     y = _read_targets(path, len(nodes), progress)
     names = _target_names(path, y.shape[1])
@@ -62,9 +62,10 @@ def read_ogb(path: str | Path, *, progress: bool = False) -> Dataset:
         task="binary",
         targets=names,
         inputs=("x",),
+        categories=ATOM_CATEGORIES,
         columns=(
-            Column("node-feat", "feature", "categories", f"{ATOM_COLUMNS} columns of OGB's atom features"),
-            Column("edge-feat", "feature", "categories", f"{BOND_COLUMNS} columns of OGB's bond features"),
+            Column("node-feat", "feature", "categories", f"{len(ATOM_CATEGORIES)} columns of OGB's atom features"),
+            Column("edge-feat", "feature", "categories", f"{len(BOND_CATEGORIES)} columns of OGB's bond features"),
             Column("graph-label", "target", "0/1", f"{len(names)} tasks"),
         ),
         splits=_read_split(path, len(y)),
@@ -88,29 +89,23 @@ def ogb_score(name: str, y_true: ArrayLike, y_score: ArrayLike) -> dict[str, flo
     >>> ogb_score("ogbg-molhiv", [[0], [1], [1]], [[0.1], [0.9], [0.4]])
     {'rocauc': 1.0}
     """
-    from ogb.graphproppred.evaluate import Evaluator
+    try:
+        from ogb.graphproppred.evaluate import Evaluator
+    except ImportError:
+        raise InputError("OGB's Evaluator needs the package ogb, expected `pip install 'wlhn[molecules]'`") from None
 
     scores = Evaluator(name).eval({"y_true": np.asarray(y_true), "y_pred": np.asarray(y_score)})
     return {metric: float(value) for metric, value in scores.items()}
 
 
-@contextmanager
-def open_gz(path: Path, *, progress: bool) -> Iterator[IO[bytes]]:
-    """A gzipped file as a stream; with a bar over its compressed bytes."""
-    from rich.console import Console
-    from rich.progress import open as open_with_bar
-
-    if not path.is_file():
-        raise InputError(f"{path}: no such file, expected it in OGB's layout")
-    bar = open_with_bar(
-        path, "rb", description=path.name, disable=not progress, transient=True, console=Console(stderr=True)
-    )
-    with broken_as_input_error(str(path)), bar as packed, gzip.open(packed) as stream:
-        yield stream  # type: ignore[misc]
-
-
 def _raw(path: Path, name: str) -> Path:
     return path / "raw" / f"{name}.csv.gz"
+
+
+def _there(file: Path) -> Path:
+    if not file.is_file():
+        raise InputError(f"{file}: no such file, expected it in OGB's layout")
+    return file
 
 
 def _split(path: Path, part: str) -> Path:
@@ -122,7 +117,7 @@ def _mapping(path: Path) -> Path:
 
 
 def _integers(path: Path, name: str, columns: int, dtype: Any, progress: bool, rows: int | None = None) -> NDArray[Any]:
-    file = _raw(path, name)
+    file = _there(_raw(path, name))
     with open_gz(file, progress=progress) as stream:
         values = read_integers(stream, str(file), columns=columns, dtype=dtype)
     if rows is not None and len(values) != rows:
@@ -136,7 +131,7 @@ def _read_targets(path: Path, rows: int, progress: bool) -> NDArray[np.float32]:
     """0, 1, or nothing where a molecule was not tested."""
     import pandas as pd
 
-    file = _raw(path, "graph-label")
+    file = _there(_raw(path, "graph-label"))
     try:
         with open_gz(file, progress=progress) as stream:
             blocks = pd.read_csv(stream, header=None, dtype=np.float32, chunksize=1 << 16, skip_blank_lines=False)

@@ -1,4 +1,4 @@
-"""The user's own graphs: graph files with a table of targets, one graph as two tables, PyG and networkx objects.
+"""The user's own files: graph files with a table of targets, or one graph as a table of nodes and one of edges.
 
 Graph files are GraphML, GML, or edge lists (two names a line; a name alone is a node without edges; # is a comment).
 Edge lists and edge tables are undirected unless told otherwise, GraphML and GML say it themselves.
@@ -6,29 +6,20 @@ Edge lists and edge tables are undirected unless told otherwise, GraphML and GML
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset, Level, Role, available, class_indices
+from wlhn.data.dataset import Column, Dataset, Role, available
 from wlhn.data.edges import simple_graphs
+from wlhn.data.encode import Targets, encode_features, encode_split, encode_targets
 from wlhn.data.graph_files import read_graph_file
-from wlhn.data.tables import (
-    Table,
-    Targets,
-    check_roles,
-    encode_features,
-    encode_split,
-    encode_targets,
-    infer_columns,
-    read_table,
-)
+from wlhn.data.tables import Table, check_roles, infer_columns, read_table
 from wlhn.errors import InputError
-from wlhn.graphs import as_graphs
 
 
 def read_graph_files(
@@ -45,8 +36,13 @@ def read_graph_files(
     import pandas as pd
 
     paths = [Path(file) for file in files]
+    if not paths:
+        raise InputError(f"{name}: expected at least one graph file")
     graphs = [read_graph_file(path, directed=directed) for path in paths]
-    frame = pd.DataFrame([data for graph in graphs for _, data in graph.nodes(data=True)])
+    frame = pd.DataFrame(
+        [data for graph in graphs for _, data in graph.nodes(data=True)],
+        index=[f"{path.name}, node {node!r}" for path, graph in zip(paths, graphs, strict=True) for node in graph],
+    )
     nodes = Table(paths[0].parent, frame, infer_columns(frame, expected=(), roles=roles, like=like))
     table = None
     if targets is not None:
@@ -130,51 +126,6 @@ def read_node_tables(
         notes=(("edges directed" if directed else "edges undirected"), *notes),
         **vars(encode_targets(vertex)),
     )
-
-
-def as_dataset(
-    source: Any, y: ArrayLike | None = None, *, name: str = "graphs", level: Level = "graph", graph_ids: Any = None
-) -> Dataset:
-    """Graphs in memory as a data set: PyG data sets and lists (their y, unless given), networkx graphs, `Graphs`.
-
-    >>> as_dataset([nx.path_graph(3), nx.cycle_graph(3)], ["tree", "cycle"]).classes
-    ('cycle', 'tree')
-    """
-    if isinstance(source, Iterable) and not isinstance(source, nx.Graph):
-        source = source if isinstance(source, Sequence) else list(source)
-    graphs = as_graphs(source)
-    given = _pyg_targets(source) if y is None else np.asarray(y)
-    items = len(graphs) if level == "graph" else graphs.num_nodes
-    targets = Targets.none(items) if given is None else _targets_of(given)
-    return Dataset(
-        name=name, graphs=graphs, level=level, inputs=available(graphs), graph_ids=graph_ids, **vars(targets)
-    )
-
-
-def _pyg_targets(source: Any) -> NDArray[Any] | None:
-    """The y of PyG graphs, one row for each graph or node."""
-    parts = source if isinstance(source, Sequence) else [source]
-    given = [part["y"] for part in parts if not isinstance(part, nx.Graph | np.ndarray) and "y" in part]
-    if len(given) < len(parts) or not given:
-        return None
-    values = np.concatenate([np.atleast_1d(value.detach().cpu().numpy()) for value in given])
-    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
-
-
-def _targets_of(y: NDArray[Any]) -> Targets:
-    """Numbers with a fraction, or more than one a row, are regression targets, the rest are classes."""
-    if y.ndim == 1 and not np.issubdtype(y.dtype, np.floating):
-        return Targets(*_classes(y))
-    if y.ndim == 2 and (np.isnan(y) | (y == 0) | (y == 1)).all():
-        return Targets(y.astype(np.float32), "binary")
-    if not np.isfinite(y).all():
-        raise InputError(f"y, row {np.argwhere(~np.isfinite(y))[0][0]}: expected a finite number")
-    return Targets(y.astype(np.float32), "regression")
-
-
-def _classes(y: NDArray[Any]) -> tuple[NDArray[np.int64], Any, tuple[Any, ...]]:
-    indices, classes = class_indices(y)
-    return indices, "classification", classes
 
 
 def _edges(graph: nx.Graph) -> NDArray[np.int64]:

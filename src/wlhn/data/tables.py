@@ -1,16 +1,16 @@
-"""Columns of the user's tables: read, take for what their names and values suggest, turn into features and targets.
+"""Columns of the user's tables, taken for what their names, places and values suggest.
 
 The guess is part of the result (`Column`) and can be overruled by `roles`; `like` reads a table as an earlier data set
 was read, with its roles and its order of categories, so that a trained model can be applied to new data.
 
 - Text and booleans are categories, numbers are numbers (role "category" makes categories of whole numbers).
-- One categorical feature becomes the node label; more of them become 0/1 columns beside the numbers.
 - A target of text, booleans or whole numbers is a class, other numbers are regression targets.
 - Text that differs nearly everywhere is taken for names and ignored.
 """
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.archive import broken_as_input_error
-from wlhn.data.dataset import Column, Role, Task
-from wlhn.data.splits import PARTS, Split
+from wlhn.data.archive import read_whole
+from wlhn.data.dataset import Column, Role
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ NAMES: dict[Role, tuple[str, ...]] = {
     "target": ("target", "label", "class", "y"),
 }
 ROLES: tuple[str, ...] = ("feature", "category", "target", "id", "from", "to", "smiles", "split", "ignored")
-BITS: tuple[tuple[Any, ...], ...] = ((), (0,), (1,), (0, 1))
+GAPS = ("NA", "N/A", "nan", "NaN", "NAN", "null", "None")  # how people write nothing between numbers
 MOST_CLASSES = 100  # whole numbers with more values are numbers, not classes
 
 
@@ -59,33 +58,18 @@ class Table:
             raise InputError(f"{self.path}: expected one column with role '{role}', found {len(names)} among {found}")
         return self.values(names[0])
 
-    def line(self, row: int) -> int:
-        """The line of the file that a row came from, also after a selection."""
-        return int(self.frame.index[row]) + 2
+    def at(self, row: int) -> str:
+        """Where a row came from, also after a selection: a line of the file, or what the index calls it."""
+        label = self.frame.index[row]
+        return f"{self.path / label}" if isinstance(label, str) else f"{self.path}, line {label + 2}"
 
     def values(self, name: str) -> NDArray[Any]:
         """A column without gaps."""
         values = self.frame[name]
         gaps = np.flatnonzero(values.isna())
         if len(gaps):
-            raise InputError(
-                f"{self.path}, line {self.line(gaps[0])}, column '{name}': expected a value, found nothing"
-            )
+            raise InputError(f"{self.at(gaps[0])}, column '{name}': expected a value, found nothing")
         return values.to_numpy()
-
-
-@dataclass(frozen=True)
-class Targets:
-    """The part of a data set that a table of targets gives."""
-
-    y: NDArray[Any]
-    task: Task = "none"
-    classes: tuple[Any, ...] = ()
-    targets: tuple[str, ...] = ()
-
-    @staticmethod
-    def none(items: int) -> Targets:
-        return Targets(np.empty((items, 0), np.float32))
 
 
 def read_table(
@@ -97,8 +81,17 @@ def read_table(
     like: Sequence[Column] = (),
 ) -> Table:
     """A CSV or TSV file (gzipped or not) with a header; see `infer_columns`."""
-    frame = _read_csv(path)
-    return Table(path, frame, infer_columns(frame, expected=expected, rest=rest, roles=roles, like=like))
+    import pandas as pd
+
+    text = _read_csv(path)
+    frame = pd.DataFrame({name: _with_type(text[name]) for name in text.columns})
+    columns = infer_columns(frame, expected=expected, rest=rest, roles=roles, like=like)
+    for column in columns:  # an id is what stands there, whatever its neighbours look like
+        if column.role in ("id", "from", "to"):
+            frame[column.name] = pd.Series([_name(value) for value in text[column.name]], dtype=object)
+        elif column.role in ("smiles", "split"):
+            frame[column.name] = text[column.name]
+    return Table(path, frame, columns)
 
 
 def infer_columns(
@@ -154,64 +147,12 @@ def check_roles(roles: Mapping[str, Role] | None, *tables: pd.DataFrame) -> None
             raise InputError(f"role of column '{name}': expected one of {', '.join(ROLES)}, found '{role}'")
 
 
-def encode_features(table: Table) -> tuple[NDArray[np.int64] | None, NDArray[np.float32] | None]:
-    """(label, x) of the rows: one categorical column is the label; numbers, and 0/1 for several of them, are x."""
-    features = [column for column in table.columns if column.role in ("feature", "category")]
-    codes = {c.name: _codes(table.values(c.name), c) for c in features if c.kind == "categories"}
-    label = next(iter(codes.values())) if len(codes) == 1 else None
-    parts = []
-    for column in features:
-        if column.kind == "numeric":
-            parts.append(_numbers(table, column.name)[:, None])
-        elif label is None:
-            parts.append((codes[column.name][:, None] == np.arange(len(column.values))).astype(np.float32))
-    return label, np.concatenate(parts, axis=1).astype(np.float32) if parts else None
-
-
-def encode_targets(table: Table) -> Targets:
-    """One target of classes, or numbers, or several columns of 0 and 1 with gaps (tests that were not made)."""
-    columns = [column for column in table.columns if column.role == "target"]
-    names = tuple(column.name for column in columns)
-    if not columns:
-        return Targets.none(len(table.frame))
-    if len(columns) == 1 and columns[0].kind == "categories":
-        values = table.values(names[0])
-        y = _codes(values, columns[0])
-        if (y < 0).any():
-            line = table.line(np.flatnonzero(y < 0)[0])
-            known = ", ".join(map(str, columns[0].values))
-            raise InputError(f"{table.path}, line {line}, column '{names[0]}': expected one of the classes {known}")
-        return Targets(y, "classification", columns[0].values, names)
-    bad = next((column.name for column in columns if column.kind == "categories" and column.values not in BITS), None)
-    if bad is not None and len(columns) > 1 and not _is_numeric(table.frame[bad]):
-        raise InputError(f"{table.path}, column '{bad}': expected numbers where there are several targets")
-    y = table.frame[list(names)].to_numpy(np.float32, na_value=np.nan)
-    if len(names) > 1 and (np.isnan(y) | (y == 0) | (y == 1)).all():
-        return Targets(y, "binary", (), names)
-    for name in names:
-        _numbers(table, name)
-    return Targets(y[:, 0] if len(names) == 1 else y, "regression", (), names)
-
-
-def encode_split(table: Table) -> tuple[Split, ...]:
-    """The split that a column of train, valid and test gives, or none."""
-    if not table.names("split"):
-        return ()
-    parts = np.char.lower(table.one("split").astype(str))
-    known = {"train": "train", "valid": "valid", "val": "valid", "validation": "valid", "test": "test"}
-    for k, part in enumerate(parts.tolist()):
-        if part not in known:
-            raise InputError(f"{table.path}, line {table.line(k)}: expected train, valid or test, found {part!r}")
-    canonical = np.array([known[part] for part in parts.tolist()])
-    return (Split(*(np.flatnonzero(canonical == part) for part in PARTS)),)
-
-
 def _describe(values: pd.Series, name: str, role: Role, *, fixed: bool) -> Column:
     import pandas as pd
 
     distinct = int(values.nunique())
     whole = pd.api.types.is_integer_dtype(values)
-    number = _is_numeric(values)
+    number = is_numeric(values)
     if role in ("id", "from", "to", "smiles", "split", "ignored"):
         return Column(name, role, "text" if not number else "numeric")
     if number and role != "category" and not (role == "target" and whole and distinct <= MOST_CLASSES):
@@ -223,45 +164,56 @@ def _describe(values: pd.Series, name: str, role: Role, *, fixed: bool) -> Colum
     return Column(name, role, "categories", f"{distinct} {what}", categories)
 
 
-def _is_numeric(values: pd.Series) -> bool:
+def is_numeric(values: pd.Series) -> bool:
     import pandas as pd
 
     return bool(pd.api.types.is_numeric_dtype(values)) and not bool(pd.api.types.is_bool_dtype(values))
 
 
-def _codes(values: NDArray[Any], column: Column) -> NDArray[np.int64]:
-    """Positions among the known categories, −1 for one that is not among them."""
-    place = {value: code for code, value in enumerate(column.values)}
-    return np.array([place.get(value, -1) for value in values.tolist()], dtype=np.int64)
+def _with_type(text: pd.Series) -> pd.Series:
+    """A column as numbers if all that is not a gap is one."""
+    import pandas as pd
 
-
-def _numbers(table: Table, name: str) -> NDArray[np.float32]:
-    given = table.values(name)
+    given = text.mask(text.isin(GAPS))
     try:
-        values = given.astype(np.float32)
+        return pd.to_numeric(given)
     except (ValueError, TypeError):
-        raise InputError(f"{table.path}, column '{name}': expected numbers") from None
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        raise InputError(f"{table.path}, line {table.line(bad[0])}, column '{name}': expected a finite number")
-    return values
+        return text
+
+
+def _name(value: Any) -> Any:
+    """A whole number in its usual form is one, everything else is text, in every table alike."""
+    if isinstance(value, str) and value.lstrip("-").isascii() and value.lstrip("-").isdigit():
+        return int(value) if str(int(value)) == value else value
+    return value
 
 
 def _read_csv(path: Path) -> pd.DataFrame:
+    """The text of a table; only empty fields are gaps yet."""
     import pandas as pd
 
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected a table there")
     separator = "\t" if ".tsv" in path.suffixes else ","
     try:
-        with broken_as_input_error(str(path)):
-            frame = pd.read_csv(path, sep=separator, skipinitialspace=True, skip_blank_lines=False, index_col=False)
+        text = io.BytesIO(read_whole(path))
+        frame = pd.read_csv(
+            text,
+            sep=separator,
+            dtype=str,
+            keep_default_na=False,
+            na_values=[""],
+            skipinitialspace=True,
+            skip_blank_lines=False,
+        )
     except pd.errors.EmptyDataError:
         raise InputError(f"{path}: empty, expected a header line") from None
     except pd.errors.ParserError as error:
         raise InputError(f"{path}: {str(error).removeprefix('Error tokenizing data. C error: ').strip()}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: expected text in UTF-8, found byte {error.object[error.start]:#04x}") from None
+    if not isinstance(frame.index, pd.RangeIndex):  # pandas takes what is left over for names of the rows
+        raise InputError(f"{path}, line 2: expected {len(frame.columns)} fields as in the header, found more")
     while len(frame) and frame.iloc[-1].isna().all():
         frame = frame.iloc[:-1]
     frame.columns = [str(column).strip() for column in frame.columns]

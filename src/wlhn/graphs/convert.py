@@ -36,9 +36,9 @@ def as_graphs(source: Any) -> Graphs:
             return source
         case nx.Graph() | sp.sparray() | sp.spmatrix() | np.ndarray():
             return _one(source)
-    if _is("torch_geometric.data", "Batch", source):
+    if instance_of(source, "torch_geometric.data", "Batch"):
         return _join(map(_one, source.to_data_list()))
-    if _is("torch_geometric.data", "Data", source) or _is("torch", "Tensor", source):
+    if instance_of(source, "torch_geometric.data", "Data") or instance_of(source, "torch", "Tensor"):
         return _one(source)
     if not isinstance(source, Iterable):
         raise InputError(f"expected graphs (PyG, networkx, scipy or an edge array), found {type(source).__name__}")
@@ -113,20 +113,20 @@ def _one(graph: Any) -> Graphs:
             return _from_matrix(graph)
         case np.ndarray():
             return Graphs.from_edges(graph)
-    if _is("torch_geometric.data", "Data", graph):
+    if instance_of(graph, "torch_geometric.data", "Data"):
         return _from_pyg(graph)
-    if _is("torch", "Tensor", graph):
+    if instance_of(graph, "torch", "Tensor"):
         return Graphs.from_edges(_array(graph))
     raise InputError(f"expected a graph (PyG, networkx, scipy or an edge array), found {type(graph).__name__}")
 
 
-def _is(module: str, name: str, value: Any) -> bool:
+def instance_of(value: Any, module: str, name: str) -> bool:
     """Whether a value is an instance of a class whose module may not be imported (then it is not)."""
     return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
 
 
 def _array(tensor: Any) -> np.ndarray:
-    return tensor.detach().cpu().numpy() if _is("torch", "Tensor", tensor) else np.asarray(tensor)
+    return tensor.detach().cpu().numpy() if instance_of(tensor, "torch", "Tensor") else np.asarray(tensor)
 
 
 def _from_pyg(data: Data) -> Graphs:
