@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from torch_geometric.data import Batch, Data
 
-from graph_strategies import collections, edge_list
+from strategies import collections, edge_list
 from wlhn.graphs import Graphs, as_graphs, to_networkx, to_pyg
 
 
@@ -20,25 +20,25 @@ def same(a: Graphs, b: Graphs, *, columns: tuple[str, ...] = ("x", "node_label")
             np.testing.assert_allclose(left, right)
 
 
-@given(collections(multi=True))
+@given(collections())
 @settings(max_examples=60, deadline=None)
 def test_pyg_round_trip(graphs: Graphs) -> None:
     same(graphs, as_graphs(to_pyg(graphs)))
 
 
-@given(collections(multi=True, min_nodes=1))
+@given(collections(min_nodes=1))
 @settings(max_examples=30, deadline=None)
 def test_pyg_batch_is_the_same_as_its_list(graphs: Graphs) -> None:
     same(graphs, as_graphs(Batch.from_data_list(to_pyg(graphs))))
 
 
-@given(collections())
+@given(collections(symmetric=False, multi=False))
 @settings(max_examples=60, deadline=None)
 def test_networkx_round_trip_directed(graphs: Graphs) -> None:
     same(graphs, as_graphs(to_networkx(graphs)))
 
 
-@given(collections(symmetric=True))
+@given(collections(symmetric=True, multi=False))
 @settings(max_examples=60, deadline=None)
 def test_networkx_round_trip_undirected(graphs: Graphs) -> None:
     others = to_networkx(graphs)
@@ -46,7 +46,7 @@ def test_networkx_round_trip_undirected(graphs: Graphs) -> None:
     same(graphs, as_graphs(others))
 
 
-@given(collections(decorated=False, multi=True))
+@given(collections(decorated=False))
 @settings(max_examples=40, deadline=None)
 def test_all_the_way_around(graphs: Graphs) -> None:
     """Ours → PyG → ours → networkx → ours."""
