@@ -11,6 +11,7 @@ import typer
 from wlhn.cli.datasets import datasets
 from wlhn.cli.embed import embed
 from wlhn.cli.evaluate import evaluate
+from wlhn.cli.explain import explain
 from wlhn.cli.output import fail
 from wlhn.cli.predict import predict
 from wlhn.cli.train import train
@@ -24,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(datasets, name="datasets")
-for command in (train, predict, embed, evaluate):
+for command in (train, predict, embed, evaluate, explain):
     app.command()(command)
 
 
