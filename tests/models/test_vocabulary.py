@@ -69,3 +69,13 @@ def test_unknown_targets_do_not_count() -> None:
         (grad,) = torch.autograd.grad(value, outputs)
         assert grad.isfinite().all()
         assert (grad[~known] == 0).all()
+
+
+def test_numbers_are_standardised_over_the_training_nodes_but_flags_stay() -> None:
+    x = np.array([[1000.0, 0.0, 5.0], [3000.0, 1.0, 5.0], [2000.0, 0.0, 5.0]], np.float32)
+    fitted = Vocabulary.fit(path(x=x), standardise=True)
+    seen = fitted.encode(path(x=x).graphs).x
+    np.testing.assert_allclose(seen[:, 0].mean(), 0, atol=1e-6)
+    np.testing.assert_allclose(seen[:, 0].std(), 1, rtol=1e-6)
+    assert seen[:, 1:].tolist() == x[:, 1:].tolist()
+    assert Vocabulary.from_json(fitted.to_json()) == fitted
