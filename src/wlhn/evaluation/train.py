@@ -35,7 +35,7 @@ class TrainedRun:
 
 
 def default_split(dataset: Dataset, seed: int) -> Split:
-    """The split that came with the data where there is exactly one; else 64/16/20 %, stratified (graphs), or 60/20/20 % (nodes).
+    """The one split that came with the data; else 64/16/20 %, stratified (graphs), or 60/20/20 % (nodes).
 
     Ten published folds are for `wlhn evaluate`: a test set of a tenth is too small to show a newcomer one number.
 

@@ -1,7 +1,8 @@
 """What a trained model knows of its input: fixed on the training data, applied to any graphs.
 
-Numbers are shifted and scaled to mean 0 and deviation 1 over the training nodes, or pass as they are. A label, category or edge label that was not there in training becomes nothing (a row of
-zeros, or the category −1, which embeds to zero), and is counted.
+Numbers are shifted and scaled to mean 0 and deviation 1 over the training nodes, or pass as they are. A label, category
+or edge label that was not there in training becomes nothing (a row of zeros, or the category −1, which embeds to zero),
+and is counted.
 """
 
 from __future__ import annotations
