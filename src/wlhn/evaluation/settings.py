@@ -26,6 +26,7 @@ class Settings(ModelSettings):
     patience: int = 50  # epochs without improvement on the validation items
     monitor: Literal["metric", "loss"] = "metric"  # what has to improve there
     degree: Literal["scalar", "onehot", "log"] = "scalar"  # how degrees enter where nodes have nothing else
+    standardise: bool = True  # numeric features to mean 0 and deviation 1, columns of 0 and 1 left out
 
     def __post_init__(self) -> None:
         super().__post_init__()
