@@ -14,6 +14,7 @@ from wlhn.cli.evaluate import evaluate
 from wlhn.cli.explain import explain
 from wlhn.cli.output import fail
 from wlhn.cli.predict import predict
+from wlhn.cli.similar import similar
 from wlhn.cli.train import train
 from wlhn.errors import InputError
 
@@ -25,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(datasets, name="datasets")
-for command in (train, predict, embed, evaluate, explain):
+for command in (train, predict, embed, evaluate, explain, similar):
     app.command()(command)
 
 
