@@ -12,6 +12,7 @@ from wlhn.cli.datasets import datasets
 from wlhn.cli.embed import embed
 from wlhn.cli.evaluate import evaluate
 from wlhn.cli.explain import explain
+from wlhn.cli.explore import explore
 from wlhn.cli.output import fail
 from wlhn.cli.predict import predict
 from wlhn.cli.similar import similar
@@ -26,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(datasets, name="datasets")
-for command in (train, predict, embed, evaluate, explain, similar):
+for command in (train, predict, embed, evaluate, explain, similar, explore):
     app.command()(command)
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from wlhn.errors import InputError
-from wlhn.hyperbolic.polar import half_angle_distance, polar_distance
+from wlhn.hyperbolic.polar import half_angle_distance
 
 ROWS_AT_ONCE = 1 << 16
 
@@ -21,23 +21,20 @@ def distances_to(r: Tensor, e: Tensor, query_r: Tensor, query_e: Tensor) -> Tens
     >>> distances_to(r, e, r[0], e[0]).round(decimals=4)
     tensor([0., 3.])
     """
+    if len(r) != len(e):
+        raise InputError(f"distances: expected a direction for each of {len(r)} points, found {len(e)}")
     parts = zip(r.split(ROWS_AT_ONCE), e.split(ROWS_AT_ONCE), strict=True)
     return torch.cat([half_angle_distance(a, query_r, (b - query_e).norm(dim=1) / 2) for a, b in parts])
 
 
-def nearest(r: Tensor, e: Tensor, query_r: Tensor, query_e: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """(positions, distances) of the nearest points, nearest first, ties in the order of positions.
+def nearest(distance: Tensor, count: int) -> Tensor:
+    """Positions of the smallest distances, smallest first, ties in the order of positions.
 
-    >>> r, e = torch.tensor([1.0, 2.0, 1.5]), torch.tensor([[1.0, 0.0], [-1.0, 0.0], [1.0, 0.0]])
-    >>> nearest(r, e, r[0], e[0], count=2)[0]
-    tensor([0, 2])
+    >>> nearest(torch.tensor([3.0, 1.0, 2.0, 1.0]), count=3)
+    tensor([1, 3, 2])
     """
-    if len(r) != len(e):
-        raise InputError(f"nearest: expected a direction for each of {len(r)} points, found {len(e)}")
-    if not len(r) or count < 1:
-        return torch.empty(0, dtype=torch.int64), torch.empty(0, dtype=r.dtype)
-    distance = distances_to(r, e, query_r, query_e)
-    reach = distance.kthvalue(min(count, len(r))).values
+    if not len(distance) or count < 1:
+        return torch.empty(0, dtype=torch.int64)
+    reach = distance.kthvalue(min(count, len(distance))).values
     within = torch.nonzero(distance <= reach)[:, 0]
-    chosen = within[torch.sort(distance[within], stable=True).indices[:count]]
-    return chosen, polar_distance(r[chosen], e[chosen], query_r, query_e)
+    return within[torch.sort(distance[within], stable=True).indices[:count]]

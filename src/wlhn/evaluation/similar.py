@@ -1,9 +1,11 @@
 """Nearest nodes and graphs of a trained WLHN, in its learned distance, beside the WL distance.
 
-Nodes: the hyperbolic distance of their points at the last depth; nodes of one colour share a point. Graphs: that of
-exp_0(h_G), h_G being what the head sees. The WL distance of nodes is the path between their colours in the tree; that
-of graphs is Σ over depths and colours of the difference in counts, which is the cheapest way to move one graph's nodes
-along the tree to the other's, nodes that are left over going to the root (both counted in steps of the tree).
+Nodes: the hyperbolic distance of their points at the last depth; nodes of one colour share a point. Graphs: ‖h_G − h_H‖
+in the tangent space at the root, where the readout sums nodes and the head looks (the paper's Proposition 2; a
+hyperbolic distance of such long sums would only say which graph is small). The WL distance of nodes is the path between
+their colours in the tree; that of graphs is Σ over depths and colours of the difference in counts, which is the
+cheapest way to move one graph's nodes along the tree to the other's, nodes that are left over going to the root (both
+counted in steps of the tree).
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ class Similar:
     """The nearest items, nearest first; the item itself is left out."""
 
     index: NDArray[Any]  # positions
-    distance: NDArray[Any]  # learned, hyperbolic
+    distance: NDArray[Any]  # learned
     wl_distance: NDArray[Any]  # steps in the tree
 
 
@@ -47,30 +49,37 @@ class Space:
         model.eval()
         batch = quotient.batch(np.arange(len(graphs)))
         with torch.no_grad():
-            *_, (points, _) = model.levels(batch)
+            self.levels = [(points.r, points.e) for points, _ in model.levels(batch)]
             self.graph_vector = model.graph_representation(batch)
-        self.r, self.e = points.r, points.e  # a row for each colour of the last depth
+        self.r, self.e = self.levels[-1]  # a row for each colour of the last depth
+
+    def tree_directions(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """(r, e) of every node of the hierarchy's tree; a root above the first colours lies at the origin."""
+        above = self.hierarchy.offsets[0]
+        r = torch.cat([torch.zeros(above), *(r for r, _ in self.levels)])
+        return r, torch.cat([torch.zeros(above, self.e.shape[1]), *(e for _, e in self.levels)])
 
     def similar_nodes(self, node: int, count: int) -> Similar:
         """The nodes nearest to a node. Distances are computed once for each colour."""
         colour = self.hierarchy.colours[-1]
         own = int(colour[node])
-        distance = distances_to(self.r, self.e, self.r[own], self.e[own]).numpy()
-        distance[own] = 0
-        others = np.delete(np.arange(len(colour)), node)
-        order = _smallest(distance[colour[others]], count)
-        chosen = others[order]
-        wl = self.hierarchy.distance(np.full(len(chosen), node), chosen)
-        return Similar(chosen, distance[colour[chosen]], wl)
+        per_colour = distances_to(self.r, self.e, self.r[own], self.e[own])
+        per_colour[own] = 0
+        chosen, distance = _others(per_colour[torch.from_numpy(colour.astype(np.int64))], node, count)
+        return Similar(chosen, distance, self.hierarchy.distance(np.full(len(chosen), node), chosen))
 
     def similar_graphs(self, graph: int, count: int) -> Similar:
         """The graphs nearest to a graph."""
-        length = self.graph_vector.norm(dim=1)
-        e = self.graph_vector / length.clamp_min(torch.finfo(length.dtype).tiny)[:, None]
-        index, distance = nearest(2 * length, e, 2 * length[graph], e[graph], count + 1)
-        others = index != graph
-        chosen = index[others][:count].numpy()
-        return Similar(chosen, distance[others][:count].numpy(), graph_wl_distances(self.hierarchy, graph, chosen))
+        distance = (self.graph_vector - self.graph_vector[graph]).norm(dim=1)
+        chosen, near = _others(distance, graph, count)
+        return Similar(chosen, near, graph_wl_distances(self.hierarchy, graph, chosen))
+
+
+def _others(distance: torch.Tensor, own: int, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """(positions, distances) of the nearest, without the item itself."""
+    distance[own] = torch.inf
+    index = nearest(distance, min(count, len(distance) - 1))
+    return index.numpy(), distance[index].numpy()
 
 
 def graph_wl_distances(hierarchy: Hierarchy, graph: int, others: NDArray[Any]) -> NDArray[np.int64]:
@@ -92,12 +101,3 @@ def graph_wl_distances(hierarchy: Hierarchy, graph: int, others: NDArray[Any]) -
             shared = np.minimum(own[colour[here]], count[here]).sum()
             total[k] += size + count[here].sum() - 2 * shared
     return total
-
-
-def _smallest(values: NDArray[Any], count: int) -> NDArray[np.int64]:
-    """Positions of the smallest values, smallest first, ties in order."""
-    if not len(values):
-        return np.empty(0, np.int64)
-    reach = np.partition(values, min(count, len(values)) - 1)[min(count, len(values)) - 1]
-    within = np.flatnonzero(values <= reach)
-    return within[np.argsort(values[within], kind="stable")[:count]]
