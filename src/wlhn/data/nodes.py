@@ -34,7 +34,16 @@ NOTED_COPIES = 0.25  # a share that cannot be chance; other sets have nodes with
 def read_geom_gcn(
     path: str | Path, *, directed: bool = True, self_loops: bool = False, drop_duplicates: bool = False
 ) -> Dataset:
-    """One node set from its folder, with the published splits where a folder `splits` lies beside it."""
+    """One node set from its folder, with the published splits where a folder `splits` lies beside it.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp()) / "pages"
+    >>> folder.mkdir()
+    >>> _ = (folder / EDGES).write_text("node_id\\tnode_id\\n0\\t1\\n")
+    >>> _ = (folder / NODES).write_text("node_id\\tfeature\\tlabel\\n0\\t1,0\\t3\\n1\\t0,1\\t4\\n")
+    >>> read_geom_gcn(folder)
+    Dataset(pages, node classification, Graphs(1 graph, 2 nodes, 1 directed edges))
+    """
     path = Path(path)
     x, label = _read_nodes(node_file(path))
     edges = _read_edges(path / EDGES, len(label))

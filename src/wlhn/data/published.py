@@ -104,7 +104,12 @@ def published(name: str) -> dict[str, Figure]:
 
 
 def check(name: str, found: Statistics) -> list[Check]:
-    """Every published figure against the files."""
+    """Every published figure against the files.
+
+    >>> from wlhn.data import load, statistics
+    >>> {figure.verdict for figure in check("MUTAG", statistics(load("MUTAG")))}
+    {'equal'}
+    """
     return [_check(name, figure, value, getattr(found, figure)) for figure, value in published(name).items()]
 
 
