@@ -8,8 +8,14 @@ from functools import cache
 from typing import Any
 
 import torch
+from torch import Tensor
 
 SMALL = 200_000  # below this much work (numbers touched), starting a thread costs more than it saves
+
+
+def compiled_for(tensor: Tensor) -> bool:
+    """Whether compiled loops can work on a tensor; elsewhere (CUDA, …) plain torch does the same."""
+    return tensor.device.type == "cpu"
 
 
 @cache

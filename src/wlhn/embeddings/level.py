@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from wlhn import parallel
 from wlhn.embeddings import kernels
 from wlhn.hyperbolic.polar import step
-from wlhn.parallel import over_rows
 
 
 class Level(NamedTuple):
@@ -35,8 +35,14 @@ def unit(h: Tensor) -> Tensor:
     >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
     tensor([[0.6000, 0.8000], [0.7071, 0.7071]])
     """
-    dead = (h == 0).all(-1, keepdim=True)
-    return torch.where(dead, 1 / math.sqrt(h.shape[-1]), h / torch.where(dead, 1.0, h).norm(dim=-1, keepdim=True))
+    return _Unit.apply(h) if parallel.compiled_for(h) and h.ndim == 2 else unit_reference(h)
+
+
+def unit_reference(h: Tensor) -> Tensor:
+    """`unit` in plain torch."""
+    length = h.norm(dim=-1, keepdim=True)
+    dead = length == 0
+    return torch.where(dead, 1 / math.sqrt(h.shape[-1]), h / torch.where(dead, 1.0, length))
 
 
 def root_level(h: Tensor, tau: Tensor | float) -> Level:
@@ -51,12 +57,12 @@ def root_level(h: Tensor, tau: Tensor | float) -> Level:
 
 def directions(h: Tensor, u: Tensor) -> Tensor:
     """Directions in the parents' frames: unit(h), reflected so that w comes to lie on u."""
-    a = unit(h)
+    a = unit_reference(h)
     q = u + 1 / math.sqrt(h.shape[-1])  # u − w
     qq = (q * q).sum(-1, keepdim=True)
     flat = qq <= kernels.FLAT
     y = a - torch.where(flat, 0.0, 2 * (q * a).sum(-1, keepdim=True) / torch.where(flat, 1.0, qq)) * q
-    return torch.where((h == 0).all(-1, keepdim=True), -u, y)
+    return torch.where(h.norm(dim=-1, keepdim=True) == 0, -u, y)
 
 
 def level_reference(h: Tensor, above: Level, parent: Tensor, tau: Tensor | float) -> Level:
@@ -83,9 +89,27 @@ def next_level(
     tensor([1.8814, 1.8814])
     """
     tau = torch.as_tensor(tau, dtype=h.dtype, device=h.device)
-    if child_ptr is None or h.device.type != "cpu":
+    if child_ptr is None or not parallel.compiled_for(h):
         return level_reference(h, above, parent, tau)
     return Level(*_Compiled.apply(h, *above, tau, child_ptr, look_back))
+
+
+class _Unit(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, h: Tensor) -> Tensor:
+        h = h.contiguous()
+        e, scale = torch.empty_like(h), torch.empty_like(h[:, 0])
+        parallel.over_rows(kernels.unit, len(h), 2 * h.numel(), *(x.detach().numpy() for x in (h, e, scale)))
+        ctx.save_for_backward(e, scale)
+        return e
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        e, scale = ctx.saved_tensors
+        out, grad = torch.empty_like(e), grads[0].contiguous()
+        parallel.over_rows(kernels.unit_back, len(e), 3 * e.numel(), *(x.numpy() for x in (e, scale, grad, out)))
+        return out
 
 
 class _Compiled(torch.autograd.Function):
@@ -100,7 +124,9 @@ class _Compiled(torch.autograd.Function):
         length = float(tau)
         given = tuple(x.detach().numpy() for x in (h, r, e, u))
         constants = math.cosh(length), math.sinh(length), child_ptr.numpy()
-        over_rows(kernels.forward, len(r), 8 * n * d, *given, *constants, *(x.numpy() for x in out), kept.numpy())
+        parallel.over_rows(
+            kernels.forward, len(r), 8 * n * d, *given, *constants, *(x.numpy() for x in out), kept.numpy()
+        )
         ctx.save_for_backward(h, r, e, u, kept)
         ctx.constants = constants
         if not look_back:
@@ -115,6 +141,8 @@ class _Compiled(torch.autograd.Function):
         out = torch.empty_like(h), torch.empty_like(r), torch.empty_like(e), torch.empty_like(u), torch.empty_like(r)
         given = tuple(x.numpy() for x in (h, r, e, u))
         results = (x.numpy() for x in out)
-        over_rows(kernels.backward, len(r), 16 * h.numel(), *given, *ctx.constants, kept.numpy(), *grad_new, *results)
+        parallel.over_rows(
+            kernels.backward, len(r), 16 * h.numel(), *given, *ctx.constants, kept.numpy(), *grad_new, *results
+        )
         grad_h, grad_r, grad_e, grad_u, grad_tau = out
         return grad_h, grad_r, grad_e, grad_u, grad_tau.sum(), None, None
