@@ -16,6 +16,7 @@ from wlhn.graphs import Graphs, as_graphs, to_networkx, to_pyg
 def same(a: Graphs, b: Graphs, *, columns: tuple[str, ...] = ("x", "node_label")) -> None:
     assert a.node_ptr.tolist() == b.node_ptr.tolist()
     assert edge_list(a) == edge_list(b)
+    assert [a.ids(g) for g in range(len(a))] == [b.ids(g) for g in range(len(b))]
     for name in columns:
         left, right = getattr(a, name), getattr(b, name)
         if left is not None and len(left):
