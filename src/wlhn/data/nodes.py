@@ -5,8 +5,8 @@ between tabs. Features are 0/1 columns, or for Actor the numbers of the columns 
 the files, unless symmetrised; a doubled edge is kept once.
 
 Most of Squirrel's nodes are copies: equal label and equal successors (Platonov et al. 2023 show that test labels leak
-through them). `drop_duplicates` keeps the first of each, 2,204 of 5,201 nodes. Their filtered set has 2,223: it was
-made by page views, of which these files hold five classes only.
+through them). `drop_duplicates` keeps the first of each, 2,204 of 5,201 nodes. Their filtered set has 2,223, presumably
+because they compared page views, of which these files hold five classes only.
 """
 
 from __future__ import annotations
