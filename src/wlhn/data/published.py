@@ -65,7 +65,7 @@ EXPLAINED: dict[tuple[str, str], tuple[Figure, str]] = {
     ),
     ("COLLAB", "mean_edges"): (
         "2457.22",
-        "published figure fits no count tried: 2457.22 without the 2,837 self-loops, 2457.50 as half edges, 2457.78 with",
+        "fits no count tried: 2457.22 without the 2,837 self-loops, 2457.50 with them as halves, 2457.78 as whole",
     ),
     ("Wisconsin", "directed_edges"): (
         499,
