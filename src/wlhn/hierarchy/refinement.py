@@ -21,6 +21,7 @@ from wlhn.hierarchy.kernels import (
     check_members,
     neighbourhood_hash,
     shared_neighbourhoods,
+    sort_order,
     sorted_neighbourhood,
 )
 from wlhn.parallel import over_rows
@@ -90,7 +91,7 @@ def refine_once(
     """
     args = (graphs.row_ptr, graphs.neighbour, edge_code, colour)
     key = node_keys(hash_neighbourhoods(*args) & np.uint64(hash_mask), colour, num_colours)
-    new, representative = _runs(key, np.argsort(key))
+    new, representative = _runs(key, sort_order(key))
     false = np.zeros(len(new), bool)
     shared = shared_neighbourhoods(*args, num_colours, new, representative)
     over_rows(check_members, len(new), graphs.num_edges, *args, num_colours, new, representative, *shared, false)
