@@ -70,7 +70,7 @@ def random_edges(directed_edges: int, seed: int, simple: bool = False) -> tuple[
     return np.concatenate([pairs, pairs[::-1]], axis=1), nodes
 
 
-def contest(directed_edges: int = CONTEST, repeats: int = 2, seed: int = 0) -> Contest:
+def contest(directed_edges: int = CONTEST, repeats: int = 3, seed: int = 0) -> Contest:
     """The same graph and rounds for wlhn, PyG's `WLConv` and networkx's `weisfeiler_lehman_subgraph_hashes`."""
     edges, nodes = random_edges(_checked(directed_edges), seed, simple=True)
     edge_index = torch.from_numpy(edges.astype(np.int64))

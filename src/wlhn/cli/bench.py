@@ -17,7 +17,7 @@ Repeats = Annotated[int, typer.Option(help="The best of this many runs counts.")
 @bench.command("refine")
 def refine(
     max_edges: Annotated[int, typer.Option(help="The largest graph, in directed edges.")] = 100_000_000,
-    repeats: Repeats = 2,
+    repeats: Repeats = 3,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:

@@ -28,6 +28,7 @@ from wlhn.parallel import over_rows
 
 Initial = Literal["uniform", "degree", "label", "features"]
 ALL_BITS = 2**64 - 1
+LARGE = 500_000  # nodes
 
 
 def refine(
@@ -89,7 +90,8 @@ def refine_once(
 
     `hash_mask` keeps only some bits of the hash; the partition is the same with any, only slower to find.
     """
-    args = (graphs.row_ptr, graphs.neighbour, edge_code, colour)
+    few_in_many = num_colours <= 256 and graphs.num_nodes > LARGE  # then bytes: more of them fit the cache
+    args = (graphs.row_ptr, graphs.neighbour, edge_code, colour.astype(np.uint8) if few_in_many else colour)
     key = node_keys(hash_neighbourhoods(*args) & np.uint64(hash_mask), colour, num_colours)
     new, representative = _runs(key, sort_order(key))
     false = np.zeros(len(new), bool)
