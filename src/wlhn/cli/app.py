@@ -8,7 +8,10 @@ from typing import Annotated
 
 import typer
 
+from wlhn.cli.bench import bench
 from wlhn.cli.datasets import datasets
+from wlhn.cli.embed import embed
+from wlhn.cli.hierarchy import hierarchy
 from wlhn.cli.output import fail
 from wlhn.errors import InputError
 
@@ -20,6 +23,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(datasets, name="datasets")
+app.command()(hierarchy)
+app.command()(embed)
+app.add_typer(bench, name="bench")
 
 
 def _version(wanted: bool) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -20,6 +21,23 @@ DataRoot = Annotated[
 ]
 
 console = Console(highlight=False, soft_wrap=True)
+
+
+def note(message: str) -> None:
+    """A line about what is going on, on standard error: standard output is for results."""
+    typer.echo(message, err=True)
+
+
+@contextmanager
+def working(on: str) -> Iterator[None]:
+    """Show what is being worked on: a spinner in a terminal, a line elsewhere."""
+    errors = Console(stderr=True)
+    if not errors.is_terminal:
+        note(on)
+        yield
+        return
+    with errors.status(on):
+        yield
 
 
 def fail(message: str) -> NoReturn:

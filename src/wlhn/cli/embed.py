@@ -1,0 +1,125 @@
+"""`wlhn embed`: the tree of colours in hyperbolic space."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from wlhn.cli.hierarchy import Data, EdgeLabels, Initial, Iterations, check_suffix, refined
+from wlhn.cli.output import DataRoot, Json, Seed, print_json, print_table, working
+from wlhn.errors import InputError
+from wlhn.files import replacing
+
+if TYPE_CHECKING:
+    from wlhn.embeddings import TreeEmbedding
+    from wlhn.hierarchy import Hierarchy
+
+METHODS = ("sarkar", "sala", "diffhypcon")
+
+
+def embed(
+    data: Data,
+    method: Annotated[str, typer.Option(help="sarkar (the disc), sala or diffhypcon (with random weights).")] = "sala",
+    iterations: Iterations = 2,
+    initial: Initial = None,
+    edge_labels: EdgeLabels = False,
+    tau: Annotated[float, typer.Option(help="Length of the tree's edges.")] = 1.0,
+    dimension: Annotated[int | None, typer.Option(help="Dimension of the ball; 128, for sarkar 2.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the points to this file (.npz or .csv).")] = None,
+    data_root: DataRoot = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Embed the tree of colours of a data set, and say how well distances are kept."""
+    from wlhn.embeddings import quality
+
+    check_suffix(out, ".npz", ".csv")
+    d = _checked_dimension(method, dimension)
+    dataset, fitted = refined(data, iterations, initial, edge_labels, data_root, seed)
+    with working(f"embedding {len(fitted.tree):,} tree nodes"):
+        embedding = _embedded(fitted, method, d, tau, seed)
+    if out is not None:
+        with working(f"writing {out}"):
+            _write(out, fitted, embedding)
+    with working("measuring distances"):
+        result = asdict(quality(embedding, seed))
+    document = {
+        "name": dataset.name,
+        "method": method,
+        "dimension": d,
+        "tau": tau,
+        "initial": fitted.start,
+        "iterations": fitted.depth,
+        "tree_nodes": len(fitted.tree),
+        "quality": result,
+        "out": None if out is None else str(out),
+    }
+    if json:
+        print_json(document)
+        return
+    rows = [
+        [name.replace("_", " "), f"{value:.4f}" if isinstance(value, float) else value]
+        for name, value in result.items()
+        if value is not None
+    ]
+    title = f"{dataset.name}: {len(fitted.tree):,} tree nodes by {method} in {d} dimensions, τ = {tau:g}"
+    print_table(title, ("against the tree's distances", "value"), rows)
+    if out is not None:
+        typer.echo(f"Written to {out}")
+
+
+def _checked_dimension(method: str, dimension: int | None) -> int:
+    if method not in METHODS:
+        raise InputError(f"method: expected {', '.join(METHODS)}, found {method!r}")
+    if method == "sarkar" and dimension not in (None, 2):
+        raise InputError(f"dimension: sarkar embeds in 2 dimensions, found {dimension}; sala takes any")
+    d = dimension or (2 if method == "sarkar" else 128)
+    if d < 2:
+        raise InputError(f"dimension: expected 2 or more, found {d}")
+    return d
+
+
+def _embedded(fitted: Hierarchy, method: str, dimension: int, tau: float, seed: int) -> TreeEmbedding:
+    from wlhn.embeddings import diffhypcon, random_gin, sala, sarkar
+
+    if method == "sarkar":
+        return sarkar(fitted.tree, tau)
+    if method == "sala":
+        return sala(fitted.tree, dimension, tau)
+    return diffhypcon(fitted.tree, random_gin(fitted, dimension, seed), tau)
+
+
+def _write(out: Path, fitted: Hierarchy, embedding: TreeEmbedding) -> None:
+    """One row for each tree node: depth and number of its colour (a root above all colours has −1 and −1), the tree
+    node it hangs from, its distance and direction from the root, and its point in the ball.
+    """
+    above = fitted.offsets[0]
+    columns: dict[str, Any] = {
+        "depth": np.repeat(np.arange(-above, fitted.depth + 1), [1] * above + fitted.num_colours),
+        "colour": np.concatenate([np.full(above, -1), *(np.arange(n) for n in fitted.num_colours)]),
+        "parent": embedding.tree.parent,
+        "r": embedding.r.numpy(),
+        "direction": embedding.e.numpy(),
+        "point": embedding.points.numpy(),
+    }
+    with replacing(out) as draft:
+        if out.suffix == ".npz":
+            with draft.open("wb") as file:
+                np.savez_compressed(file, **columns)
+            return
+        with draft.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(
+                [name if a.ndim == 1 else f"{name}_{k}" for name, a in columns.items() for k in range(_width(a))]
+            )
+            for parts in zip(*columns.values(), strict=True):
+                writer.writerow([x for part in parts for x in np.atleast_1d(part).tolist()])
+
+
+def _width(array: Any) -> int:
+    return 1 if array.ndim == 1 else array.shape[1]
