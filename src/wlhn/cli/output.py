@@ -58,4 +58,4 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
         table.add_column(column, justify="left" if k == 0 else "right", overflow="fold")
     for row in rows:
         table.add_row(*(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row))
-    console.print(table, width=None if console.is_terminal else WIDE)
+    Console(width=None if console.is_terminal else WIDE).print(table)
