@@ -35,6 +35,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.umask(mask)
         draft.chmod(0o666 & ~mask)
         draft.replace(target)
+    except OSError as error:  # a full disk: say where, and say the name the user knows
+        raise OSError(error.errno, error.strerror or str(error), str(target)) from error
     finally:
         draft.unlink(missing_ok=True)
 

@@ -6,7 +6,8 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -32,6 +33,13 @@ def peak_memory() -> int:
     """The largest resident size of this process so far, in bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def reset_peak_memory() -> int:
+    """Let the peak start anew from what is resident now, where the system can (Linux); the peak there is, in bytes."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    return peak_memory()
 
 
 @contextmanager

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from wlhn.cli.output import Json, Seed, note, print_json, print_table, working
+from wlhn.cli.output import DataRoot, Json, Seed, note, print_json, print_table, working
 from wlhn.errors import InputError
 
 bench = typer.Typer(help="Speed, as ratios measured side by side.", no_args_is_help=True)
@@ -77,6 +78,40 @@ def construct(
             ["DiffHypCon level, compiled", f"{1e3 * result.seconds_compiled:.2f}", f"{result.ratio_to_mlp:.2f}"],
             ["DiffHypCon level, plain torch", f"{1e3 * result.seconds_plain:.2f}", f"{result.plain_ratio_to_mlp:.2f}"],
             ["GIN MLP", f"{1e3 * result.seconds_mlp:.2f}", "1"],
+        ],
+    )
+
+
+@bench.command("epoch")
+def epoch(
+    data: Annotated[list[str] | None, typer.Argument(help="Data sets; without any, the ten of the paper.")] = None,
+    repeats: Repeats = 5,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of all contestants.")] = 2,
+    data_root: DataRoot = None,
+    json: Json = False,
+) -> None:
+    """One training epoch of WLHN against PyG's GIN and against itself node by node (d = 64, T = 3, batch 128)."""
+    from wlhn.bench.epoch import TEN, measure_epoch
+
+    _check_repeats(repeats)
+    rows = []
+    for name in data or TEN:
+        with working(f"{name}: epochs of WLHN and GIN in turn"):
+            rows.append(measure_epoch(name, data_root=data_root, repeats=repeats, num_threads=threads))
+        note(f"{name}: {rows[-1].wlhn_seconds:.4f} s against {rows[-1].gin_seconds:.4f} s, {rows[-1].ratio:.2f}")
+    mean = math.exp(sum(math.log(row.ratio) for row in rows) / len(rows))
+    if json:
+        print_json({"rows": [asdict(row) for row in rows], "geometric_mean": mean})
+        return
+    print_table(
+        f"One epoch, {threads} threads; WLHN/GIN on the geometric mean: {mean:.2f}",
+        ("data set", "nodes", "colours", "WLHN s", "GIN s", "WLHN/GIN", "WLHN per node s", "WLHN GB", "GIN GB"),
+        [
+            [row.dataset, row.nodes, row.colours]
+            + [f"{x:.4f}" for x in (row.wlhn_seconds, row.gin_seconds)]
+            + [f"{row.ratio:.2f}", f"{row.per_node_seconds:.4f}"]
+            + [f"{x / 1e9:.2f}" for x in (row.wlhn_memory, row.gin_memory)]
+            for row in rows
         ],
     )
 

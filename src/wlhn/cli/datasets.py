@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
 from wlhn.cli.output import DataRoot, Json, Seed, print_json, print_table
+from wlhn.data.dataset import Role
 from wlhn.data.load import data_root_or_environment, load
 from wlhn.data.published import Check, published
 from wlhn.data.published import check as check_figures
 from wlhn.data.registry import KNOWN, known_name, locate
 from wlhn.data.statistics import statistics
 from wlhn.errors import InputError
+
+Data = Annotated[str, typer.Argument(help="A known name or a path.")]
+Roles = Annotated[
+    list[str] | None, typer.Option("--role", help="What a column of your own tables is: NAME=ROLE, repeatable.")
+]
 
 datasets = typer.Typer(help="Data sets: known ones, where they lie, their statistics against the published ones.")
 
@@ -41,19 +48,25 @@ def list_datasets(context: typer.Context, data_root: DataRoot = None, json: Json
         print_json(rows)
         return
     places = {"built in": "built in", "download": "to be downloaded"}
-    table = [[row["name"], row["about"], row["path"] or places[row["found"]]] for row in rows]
-    print_table("Known data sets", ("name", "about", "lies at"), table)
+    for row in rows:  # lines, not a table: a path must not be cut
+        typer.echo(f"{row['name']:<24} {row['path'] or places[row['found']]}  ({row['about']})")
 
 
 @datasets.command("show")
 def show(
-    data: Annotated[str, typer.Argument(help="A known name or a path.")],
+    data: Data,
+    role: Roles = None,
+    directed: Annotated[
+        bool | None, typer.Option(help="Whether edges have a direction; without it, as the format.")
+    ] = None,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """What a data set holds: statistics, what its columns are taken for, splits and notes."""
-    dataset = load(data, data_root=data_root, seed=seed)
+    dataset = load(
+        data, data_root=data_root, roles=parse_roles(role), directed=directed, seed=seed, progress=sys.stderr.isatty()
+    )
     document: dict[str, Any] = {
         "name": dataset.name,
         "level": dataset.level,
@@ -73,12 +86,11 @@ def show(
     print_table(
         f"{dataset.name}: {dataset.level} {dataset.task}", ("statistic", "value"), _shown(document["statistics"])
     )
-    print_table(
-        "Columns", ("column", "role", "kind", "detail"), [list(asdict(column).values()) for column in dataset.columns]
-    )
+    rows = [(column.name, column.role, column.kind, column.detail) for column in dataset.columns]
+    print_table("Columns", ("column", "role", "kind", "detail"), rows)
     typer.echo(f"A model sees: {', '.join(document['inputs'])}")
     if dataset.splits:
-        typer.echo(f"Published splits: {len(dataset.splits)}, the first {dataset.splits[0]!r}")
+        typer.echo(f"Splits that come with it: {len(dataset.splits)}, the first {dataset.splits[0]!r}")
     for note in dataset.notes:
         typer.echo(f"Note: {note}")
 
@@ -101,13 +113,81 @@ def check(
         )
     results = {}
     for n in names:
-        results[n] = check_figures(n, statistics(load(n, data_root=root)))
+        results[n] = check_figures(n, statistics(load(n, data_root=root, progress=sys.stderr.isatty())))
         if not json:
             _print_checks(n, results[n])
     if json:
         print_json({n: [asdict(c) for c in checks] for n, checks in results.items()})
     if any(c.verdict == "differs" for checks in results.values() for c in checks):
         raise typer.Exit(1)
+
+
+@datasets.command("audit")
+def audit(
+    data: Data,
+    iterations: Annotated[int, typer.Option(min=0, help="Rounds of refinement.")] = 5,
+    initial: Annotated[
+        str | None, typer.Option(help="uniform, degree, label or features; without it, what a model sees of a node.")
+    ] = None,
+    data_root: DataRoot = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """What structure can and cannot decide: WL-equal items, the ceiling that follows, twins across folds."""
+    from wlhn.data.audit import audit as audit_dataset
+
+    result = audit_dataset(
+        load(data, data_root=data_root, seed=seed, progress=sys.stderr.isatty()),
+        iterations=iterations,
+        initial=initial,
+        seed=seed,
+    )
+    if json:
+        print_json(asdict(result))
+        return
+    best = "error floor (MSE)" if result.majority is None else "accuracy ceiling"
+    rows = [
+        (
+            f"{d.depth}",
+            d.classes,
+            f"{d.alike:.2%}",
+            f"{d.conflicting:.2%}",
+            f"{d.floor:.4g}" if d.floor is not None else "-" if d.ceiling is None else f"{d.ceiling:.2%}",
+        )
+        for d in result.depths
+    ]
+    title = f"{result.name}: {result.items:,} {result.level}s, start {result.start}"
+    print_table(title, ("depth", "WL classes", "WL-equal to another", "with another target", best), rows)
+    if result.majority is not None:
+        typer.echo(f"Always the most frequent class: {result.majority:.2%}")
+    twins = result.twins
+    typer.echo(
+        f"WL-equal at depth {result.depths[-1].depth}: {twins.items:,} {result.level}s in {twins.groups:,} groups, "
+        f"{twins.groups_agreeing:,} of one target and {twins.groups_conflicting:,} of several "
+        f"({twins.pairs_equal:,} pairs with equal and {twins.pairs_conflicting:,} with different targets)"
+    )
+    test = sum(leak.test for leak in result.leaks)
+    for what, count in (
+        ("have a twin among training and validation items", sum(leak.with_twin for leak in result.leaks)),
+        ("have one with the same target", sum(leak.with_equal_twin for leak in result.leaks)),
+        ("have one with another target", sum(leak.with_conflicting_twin for leak in result.leaks)),
+    ):
+        typer.echo(f"Across folds ({result.splits}): {count / max(test, 1):.2%} of test items {what}")
+
+
+def parse_roles(given: list[str] | None) -> dict[str, Role]:
+    """Column roles from NAME=ROLE.
+
+    >>> parse_roles(["age=category"])
+    {'age': 'category'}
+    """
+    roles: dict[str, Role] = {}
+    for text in given or []:
+        name, equals, role = text.rpartition("=")
+        if not equals:
+            raise InputError(f"--role {text}: expected NAME=ROLE")
+        roles[name] = role  # type: ignore[assignment]
+    return roles
 
 
 def _print_checks(name: str, checks: list[Check]) -> None:

@@ -20,6 +20,7 @@ DataRoot = Annotated[
     typer.Option("--data-root", envvar="WLHN_DATA", help="Folder with data sets; looked at before cache and network."),
 ]
 
+WIDE = 200  # columns where nobody is looking at a terminal
 console = Console(highlight=False, soft_wrap=True)
 
 
@@ -54,7 +55,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
     """A table: the first column to the left, numbers to the right."""
     table = Table(title=title, title_justify="left", header_style="bold")
     for k, column in enumerate(columns):
-        table.add_column(column, justify="left" if k == 0 else "right")
+        table.add_column(column, justify="left" if k == 0 else "right", overflow="fold")
     for row in rows:
         table.add_row(*(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row))
-    console.print(table)
+    console.print(table, width=None if console.is_terminal else WIDE)

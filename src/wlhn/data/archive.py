@@ -12,9 +12,10 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedIOBase
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import IO
+from typing import IO, cast
 
 from wlhn.errors import InputError
 
@@ -45,7 +46,7 @@ class Archive:
         else:
             with broken_as_input_error(str(self.path)):
                 self._zip = zipfile.ZipFile(self.path)
-            self._entries = _safe_entries(self._zip, self.path)
+            self._entries = safe_entries(self._zip, self.path)
 
     def __enter__(self) -> Archive:
         return self
@@ -65,15 +66,55 @@ class Archive:
         return f"{self.path}: {name}" if self._zip is not None else str(self.path / name)
 
     @contextmanager
-    def open(self, name: str) -> Iterator[IO[bytes]]:
+    def open(self, name: str) -> Iterator[BufferedIOBase]:
         """The bytes of a file; damage found while reading becomes an `InputError` that names it."""
         with broken_as_input_error(self.where(name)):
             if self._zip is None:
                 with (self.path / name).open("rb") as stream:
                     yield stream
             else:
-                with self._zip.open(self._entries[name]) as stream:
-                    yield stream
+                with self._zip.open(self._entries[name]) as entry:
+                    yield cast(BufferedIOBase, entry)
+
+
+class _GuardedGzip(gzip.GzipFile):
+    """A gzip stream that stops where only a bomb goes on."""
+
+    def __init__(self, packed: IO[bytes], path: Path) -> None:
+        super().__init__(fileobj=packed)
+        self._path, self._packed, self._unpacked = path, path.stat().st_size, 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        return self._count(super().read(STEP if size is None or size < 0 else size))
+
+    def read1(self, size: int = -1) -> bytes:
+        return self._count(super().read1(size))
+
+    def _count(self, step: bytes) -> bytes:
+        self._unpacked += len(step)
+        check_size(str(self._path), self._unpacked, self._packed)
+        return step
+
+
+@contextmanager
+def open_gz(path: Path, *, progress: bool = False) -> Iterator[BufferedIOBase]:
+    """The bytes of a gzipped file as a stream; with a bar over its compressed bytes."""
+    from rich.console import Console
+    from rich.progress import open as open_with_bar
+
+    bar = open_with_bar(
+        path, "rb", description=path.name, disable=not progress, transient=True, console=Console(stderr=True)
+    )
+    with broken_as_input_error(str(path)), bar as packed, _GuardedGzip(packed, path) as stream:
+        yield stream
+
+
+def read_whole(path: Path) -> bytes:
+    """A text file, gzipped or not."""
+    if path.suffix != ".gz":
+        return path.read_bytes()
+    with open_gz(path) as stream:
+        return b"".join(iter(lambda: stream.read(STEP), b""))
 
 
 @contextmanager
@@ -85,11 +126,11 @@ def broken_as_input_error(where: str) -> Iterator[None]:
         raise InputError(f"{where}: broken or shortened file, expected whole compressed data ({error})") from None
 
 
-def line_blocks(stream: IO[bytes]) -> Iterator[bytes]:
+def line_blocks(stream: BufferedIOBase) -> Iterator[bytes]:
     """The bytes of a stream in large blocks of whole lines."""
     parts: list[bytes] = []
     size = 0
-    while step := stream.read1(STEP):  # type: ignore[attr-defined]
+    while step := stream.read1(STEP):
         parts.append(step)
         size += len(step)
         if size >= BLOCK:
@@ -105,18 +146,19 @@ def check_size(where: str, unpacked: int, packed: int) -> None:
     """Refuse what unpacks to far more than any real data set does."""
     if unpacked > BOMB_SIZE and unpacked > BOMB_RATIO * packed:
         raise InputError(
-            f"{where}: {packed:,} bytes claim to unpack to {unpacked:,}, expected at most {BOMB_RATIO} times as many"
+            f"{where}: {packed:,} bytes unpack to {unpacked:,}, expected at most {BOMB_RATIO} times as many"
         )
 
 
-def _safe_entries(archive: zipfile.ZipFile, path: Path) -> dict[str, str]:
+def safe_entries(archive: zipfile.ZipFile, path: Path) -> dict[str, str]:
+    """Plain file names → entries of a zip that points nowhere outside itself and is no bomb."""
     entries: dict[str, str] = {}
     for info in archive.infolist():
         name = info.filename
         if name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/") or ":" in name.split("/")[0]:
             archive.close()
             raise InputError(f"{path}: entry '{name}' points outside the archive, expected plain relative names")
-        if not info.is_dir():
+        if not info.is_dir() and not PurePosixPath(name).name.startswith("."):  # as macOS adds them
             entries[PurePosixPath(name).name] = name
     try:
         check_size(str(path), sum(info.file_size for info in archive.infolist()), path.stat().st_size)

@@ -62,6 +62,7 @@ def save_entry(entry: Path, dataset: Dataset) -> None:
         "classes": list(dataset.classes),
         "targets": list(dataset.targets),
         "inputs": list(dataset.inputs),
+        "categories": list(dataset.categories),
         "node_ids": None if dataset.graphs.node_ids is None else list(dataset.graphs.node_ids),
         "graph_ids": None if dataset.graph_ids is None else list(dataset.graph_ids),
         "columns": [asdict(column) for column in dataset.columns],
@@ -97,8 +98,9 @@ def load_entry(entry: Path) -> Dataset:
         classes=tuple(document["classes"]),
         targets=tuple(document["targets"]),
         inputs=tuple(document["inputs"]),
+        categories=tuple(document["categories"]),
         graph_ids=document["graph_ids"],
-        columns=tuple(Column(**column) for column in document["columns"]),
+        columns=tuple(Column(**column | {"values": tuple(column["values"])}) for column in document["columns"]),
         splits=tuple(Split(*(arrays[f"{part}_{k}"] for part in PARTS)) for k in range(document["splits"])),
         notes=tuple(document["notes"]),
     )

@@ -14,8 +14,8 @@ from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 
 Level = Literal["graph", "node"]
-Task = Literal["classification", "binary", "regression"]
-Role = Literal["feature", "target", "id", "source", "target_node", "graph", "smiles", "split", "ignored"]
+Task = Literal["classification", "binary", "regression", "none"]
+Role = Literal["feature", "category", "target", "id", "from", "to", "smiles", "split", "ignored"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Column:
     role: Role
     kind: str  # "numeric", "categories", "text", …
     detail: str = ""
+    values: tuple[Any, ...] = ()  # the categories in the order of their codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,8 @@ class Dataset:
     """Graphs with one target for each graph or each node.
 
     y holds class indices 0 … C−1 (task "classification"; `classes` are the original values in that order), 0/1 with
-    NaN where unknown, (items, tasks) (task "binary"), or numbers (task "regression").
+    NaN where unknown, (items, tasks) (task "binary"), or numbers (task "regression"). Without targets (task "none") it
+    has no columns.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Dataset:
     classes: tuple[Any, ...] = ()
     targets: tuple[str, ...] = ()  # names of the columns of y
     inputs: tuple[str, ...] = ()  # what a model sees of a node: "label", "x"; nothing: its degree
+    categories: tuple[int, ...] = ()  # where x is integers: how many values each column can have
     graph_ids: Sequence[Any] | None = None  # the user's names of the graphs
     columns: tuple[Column, ...] = ()
     splits: tuple[Split, ...] = ()  # as published with the data

@@ -34,6 +34,7 @@ class Encoding:
     degree: Degree = "scalar"  # the number itself (as the reference code), one-hot, or log(1 + degree)
     label_values: tuple[int, ...] = ()  # rising; a label that is not among them becomes a row of zeros
     max_degree: int = 0  # one-hot: larger degrees share the last column
+    categories: tuple[int, ...] = ()  # where rows are categories: how many values each column can have
 
     def encode(self, graphs: Graphs) -> NDArray[Any]:
         """(nodes, features): float32, or integers where attributes are categories (OGB's atoms)."""
@@ -82,11 +83,17 @@ def encoding(
         degree=degree,
         label_values=tuple(values),
         max_degree=top if not chosen and degree == "onehot" else 0,
+        categories=dataset.categories if tuple(chosen) == ("x",) else (),
     )
 
 
 def features(dataset: Dataset, *, inputs: tuple[str, ...] | None = None, degree: Degree = "scalar") -> NDArray[Any]:
-    """The nodes of a data set as rows of numbers: `encoding` and `encode` in one."""
+    """The nodes of a data set as rows of numbers: `encoding` and `encode` in one.
+
+    >>> from wlhn.data import load
+    >>> features(load("karate"), degree="log").shape
+    (34, 1)
+    """
     return encoding(dataset, inputs=inputs, degree=degree).encode(dataset.graphs)
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
-from wlhn.data import nodes, tu
 from wlhn.data.builtin import graph_atlas, karate_club
-from wlhn.data.cache import cached
-from wlhn.data.dataset import Dataset
+from wlhn.data.dataset import Column, Dataset, Role
+from wlhn.data.download import fetch
+from wlhn.data.paths import Options, read_path
+from wlhn.data.published import check
 from wlhn.data.registry import KNOWN, known_name, locate
 from wlhn.data.splits import Split, read_json_splits
+from wlhn.data.statistics import statistics
 from wlhn.data.synthetic import barabasi_albert_density, erdos_renyi_effective_size
 from wlhn.errors import InputError
 
@@ -32,34 +33,45 @@ def load(
     *,
     data_root: str | Path | None = None,
     self_loops: bool = False,
-    directed: bool = True,
+    directed: bool | None = None,
     drop_duplicates: bool = False,
+    regression: bool = False,
+    roles: Mapping[str, Role] | None = None,
+    like: Sequence[Column] = (),
+    skip_refused: bool = False,
     seed: int = 0,
+    progress: bool = False,
 ) -> Dataset:
     """A data set by name (any case; see `wlhn datasets`) or by path.
 
     Names are looked for under `data_root` (or WLHN_DATA), in the user's cache, among what is built in, and then
-    downloaded. What was parsed once is memory-mapped from the cache. Self-loops are dropped unless `self_loops`; node
-    sets keep the direction of their edges unless not `directed`, and their copies unless `drop_duplicates`; `seed` is
-    that of generated sets.
+    downloaded. What was parsed once is memory-mapped from the cache.
+
+    - self_loops: keep them; they are dropped otherwise
+    - directed: whether edges have a direction, in node sets and the user's own files; as the format says otherwise
+    - drop_duplicates: leave out the copies among the nodes of a geom-gcn set (Squirrel)
+    - regression: take a TU set's graph attributes as targets although it has graph labels
+    - roles, like: what the columns of the user's own tables are; the columns of a data set to read this one like
+    - skip_refused: leave out molecules that RDKit refuses
+    - seed: of generated sets
+    - progress: show bars on standard error
 
     >>> load("mutag")
     Dataset(MUTAG, graph classification, Graphs(188 graphs, 3371 nodes, 7442 directed edges))
     """
-    read = partial(_read, self_loops=self_loops, directed=directed, drop_duplicates=drop_duplicates)
+    options = Options(self_loops, directed, drop_duplicates, regression, roles, like, skip_refused, progress)
     name = known_name(str(data))
     if name is None:
-        path = Path(data)
-        if not path.exists():
+        if not Path(data).exists():
             raise InputError(f"{data}: neither a known data set nor a path, expected one (see `wlhn datasets`)")
-        return read(path)
+        return read_path(Path(data), options)
     if name in GENERATED:
         return GENERATED[name](seed)
     root = data_root_or_environment(data_root)
     location = locate(name, root)
-    if location.path is None:
-        raise InputError(f"{name}: not found under the data root or in the cache")
-    dataset, known = read(location.path), KNOWN[name]
+    known = KNOWN[name]
+    path = location.path or fetch(name, known, check=lambda path: _check(name, path), progress=progress)
+    dataset = read_path(path, options)
     return replace(
         dataset,
         name=name,
@@ -74,22 +86,15 @@ def data_root_or_environment(data_root: str | Path | None) -> Path | None:
     return Path(given) if given else None
 
 
+def _check(name: str, path: Path) -> None:
+    """What was downloaded has the figures that it should have."""
+    for figure in check(name, statistics(read_path(path, Options()))):
+        if figure.verdict == "differs":
+            what = figure.figure.replace("_", " ")
+            raise InputError(f"expected {what} {figure.published}, found {figure.actual}")
+
+
 def _splits_of_root(place: str, items: int, data_root: Path | None) -> tuple[Split, ...]:
     if data_root is None or not place or not (data_root / place).exists():
         return ()
     return tuple(read_json_splits(data_root / place, items=items))
-
-
-def _read(path: Path, *, self_loops: bool, directed: bool, drop_duplicates: bool) -> Dataset:
-    """Whatever lies at a path, by what it looks like."""
-    if nodes.is_geom_gcn(path):
-        return cached(
-            lambda: nodes.read_geom_gcn(
-                path, directed=directed, self_loops=self_loops, drop_duplicates=drop_duplicates
-            ),
-            sources=nodes.source_files(path),
-            options=f"geom-gcn {directed=} {self_loops=} {drop_duplicates=}",
-        )
-    return cached(
-        lambda: tu.read_tu(path, self_loops=self_loops), sources=tu.source_files(path), options=f"tu {self_loops=}"
-    )

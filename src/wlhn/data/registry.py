@@ -97,7 +97,11 @@ def known_name(name: str) -> str | None:
 
 
 def locate(name: str, data_root: Path | None) -> Location:
-    """Where a registered set lies now; found "download" where it lies nowhere yet."""
+    """Where a registered set lies now; found "download" where it lies nowhere yet.
+
+    >>> locate("karate", None)
+    Location(path=None, found='built in')
+    """
     known = KNOWN[name]
     if data_root is not None:
         if not data_root.is_dir():
@@ -116,4 +120,5 @@ def locate(name: str, data_root: Path | None) -> Location:
 
 def _whole(kind: Kind, path: Path) -> bool:
     """Whether a set lies at a path; a folder that only holds its splits is not the set."""
-    return (path / "raw" / "edge.csv.gz").is_file() if kind == "ogb" else path.exists()
+    decisive = {"ogb": path / "raw" / "edge.csv.gz", "geom-gcn": path / "out1_graph_edges.txt"}
+    return decisive.get(kind, path).exists()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import IO, Any
+from io import BufferedIOBase
+from typing import Any
 
 import numba
 import numpy as np
@@ -13,7 +14,7 @@ from wlhn.errors import InputError
 
 
 def read_integers(
-    stream: IO[bytes], where: str, *, columns: int | None = None, dtype: DTypeLike = np.int64, first_line: int = 1
+    stream: BufferedIOBase, where: str, *, columns: int | None = None, dtype: DTypeLike = np.int64, first_line: int = 1
 ) -> NDArray[Any]:
     """(lines, columns): integers between commas or blanks; the first line says how many columns unless told.
 
@@ -41,7 +42,7 @@ def read_integers(
     return np.concatenate(parts) if parts else np.empty((0, columns or 1), dtype)
 
 
-def read_numbers(stream: IO[bytes], where: str) -> NDArray[np.float32]:
+def read_numbers(stream: BufferedIOBase, where: str) -> NDArray[np.float32]:
     """(lines, columns): finite numbers between commas.
 
     >>> import io

@@ -29,11 +29,10 @@ FLAT = 1e-12  # ‖u − w‖² below which w → u is taken for no reflection a
 
 @inlined
 def radial(r: float) -> tuple[float, float, float]:
-    """coth r, 1/sinh r, log sinh r."""
-    r = max(r, NEAREST)
-    x = math.exp(-r)
-    t = -math.expm1(-2 * r)
-    return (1 + x * x) / t, 2 * x / t, r + math.log(t) - math.log(2.0)
+    """coth r, 1/sinh r, 1 − e⁻²ʳ = 2 sinh r / eʳ."""
+    x = math.exp(-max(r, NEAREST))
+    t = (1 - x) * (1 + x)
+    return (1 + x * x) / t, 2 * x / t, t
 
 
 @compiled
@@ -55,6 +54,35 @@ def make_unit(row: Array) -> None:
         total += x * x
     if total > 0:
         row /= math.sqrt(total)
+
+
+@compiled
+def unit(first: int, last: int, h: Array, e: Array, scale: Array) -> None:
+    """e = h/‖h‖ and scale = 1/‖h‖; for h = 0, −w and 0."""
+    d = h.shape[1]
+    away = h.dtype.type(1 / math.sqrt(d))
+    for i in range(first, last):
+        hi, ei = h[i], e[i]
+        hh = h.dtype.type(0)
+        for j in range(d):
+            hh += hi[j] * hi[j]
+        dead = hh < DEAD
+        s = h.dtype.type(0.0 if dead else 1 / math.sqrt(hh) if hh < HUGE else 1 / careful_norm(hi))
+        scale[i] = s
+        for j in range(d):
+            ei[j] = away if dead else s * hi[j]
+
+
+@compiled
+def unit_back(first: int, last: int, e: Array, scale: Array, grad: Array, out: Array) -> None:
+    """out = (grad − (grad·e) e)/‖h‖."""
+    for i in range(first, last):
+        ei, g, o = e[i], grad[i], out[i]
+        along = e.dtype.type(0)
+        for j in range(e.shape[1]):
+            along += g[j] * ei[j]
+        for j in range(e.shape[1]):
+            o[j] = scale[i] * (g[j] - along * ei[j])
 
 
 @compiled
@@ -92,7 +120,7 @@ def forward(
             qq += q * q
             eq += ep[j] * q
             eu += ep[j] * up[j]
-        coth, csch, log_sinh = radial(r[p])
+        coth, csch, t = radial(r[p])
         B = st * csch
         for i in range(child_ptr[p], child_ptr[p + 1]):
             hi, ne = h[i], new_e[i]
@@ -121,8 +149,8 @@ def forward(
                     new_u[i] = ep
                 continue
             n = math.sqrt(n2)
-            log_r = math.log(n) + log_sinh
-            new_r[i] = log_r + math.log1p(math.sqrt(1 + math.exp(-2 * log_r)))
+            # r′ = arsinh(n sinh r), as one logarithm beside r itself
+            new_r[i] = max(r[p], NEAREST) + math.log(n * t * 0.5 * (1 + math.sqrt(1 + (csch / n) ** 2)))
             near = n < NEAR * csch  # much cancels: what is left must be made a unit vector again
             beta, delta = B / n, (D * B - A) / n2
             xe, xh, xu, x1 = number((A - B * c) / n), number(beta * scale), number(-beta * k), number(-beta * k1)

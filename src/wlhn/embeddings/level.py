@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from wlhn import parallel
 from wlhn.embeddings import kernels
 from wlhn.hyperbolic.polar import step
-from wlhn.parallel import over_rows
 
 
 class Level(NamedTuple):
@@ -35,6 +35,11 @@ def unit(h: Tensor) -> Tensor:
     >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
     tensor([[0.6000, 0.8000], [0.7071, 0.7071]])
     """
+    return _Unit.apply(h) if parallel.compiled_for(h) and h.ndim == 2 else unit_reference(h)
+
+
+def unit_reference(h: Tensor) -> Tensor:
+    """`unit` in plain torch."""
     dead = _dead(h)
     x = h / h.detach().abs().amax(-1, keepdim=True).clamp_min(1)  # squares of large numbers would overflow
     return torch.where(dead, 1 / math.sqrt(h.shape[-1]), x / torch.where(dead, 1.0, x).norm(dim=-1, keepdim=True))
@@ -56,7 +61,7 @@ def root_level(h: Tensor, tau: Tensor | float) -> Level:
 
 def directions(h: Tensor, u: Tensor) -> Tensor:
     """Directions in the parents' frames: unit(h), reflected so that w comes to lie on u."""
-    a = unit(h)
+    a = unit_reference(h)
     q = u + 1 / math.sqrt(h.shape[-1])  # u − w
     qq = (q * q).sum(-1, keepdim=True)
     flat = qq <= kernels.FLAT
@@ -88,9 +93,27 @@ def next_level(
     tensor([1.8814, 1.8814])
     """
     tau = torch.as_tensor(tau, dtype=h.dtype, device=h.device)
-    if child_ptr is None or h.device.type != "cpu":
+    if child_ptr is None or not parallel.compiled_for(h):
         return level_reference(h, above, parent, tau)
     return Level(*_Compiled.apply(h, *above, tau, child_ptr, look_back))
+
+
+class _Unit(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, h: Tensor) -> Tensor:
+        h = h.contiguous()
+        e, scale = torch.empty_like(h), torch.empty_like(h[:, 0])
+        parallel.over_rows(kernels.unit, len(h), 2 * h.numel(), *(x.detach().numpy() for x in (h, e, scale)))
+        ctx.save_for_backward(e, scale)
+        return e
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        e, scale = ctx.saved_tensors
+        out, grad = torch.empty_like(e), grads[0].contiguous()
+        parallel.over_rows(kernels.unit_back, len(e), 3 * e.numel(), *(x.numpy() for x in (e, scale, grad, out)))
+        return out
 
 
 class _Compiled(torch.autograd.Function):
@@ -105,7 +128,9 @@ class _Compiled(torch.autograd.Function):
         length = float(tau)
         given = tuple(x.detach().numpy() for x in (h, r, e, u))
         constants = math.cosh(length), math.sinh(length), child_ptr.numpy()
-        over_rows(kernels.forward, len(r), 8 * n * d, *given, *constants, *(x.numpy() for x in out), kept.numpy())
+        parallel.over_rows(
+            kernels.forward, len(r), 8 * n * d, *given, *constants, *(x.numpy() for x in out), kept.numpy()
+        )
         ctx.save_for_backward(h, r, e, u, kept)
         ctx.constants = constants
         if not look_back:
@@ -120,6 +145,8 @@ class _Compiled(torch.autograd.Function):
         out = torch.empty_like(h), torch.empty_like(r), torch.empty_like(e), torch.empty_like(u), torch.empty_like(r)
         given = tuple(x.numpy() for x in (h, r, e, u))
         results = (x.numpy() for x in out)
-        over_rows(kernels.backward, len(r), 16 * h.numel(), *given, *ctx.constants, kept.numpy(), *grad_new, *results)
+        parallel.over_rows(
+            kernels.backward, len(r), 16 * h.numel(), *given, *ctx.constants, kept.numpy(), *grad_new, *results
+        )
         grad_h, grad_r, grad_e, grad_u, grad_tau = out
         return grad_h, grad_r, grad_e, grad_u, grad_tau.sum(), None, None

@@ -274,6 +274,30 @@ def enter_rows(
 
 
 @numba.njit(cache=True, nogil=True)
+def take_rows(
+    rows: Array, parent: Array, ptr: Array, colour: Array, times: Array, before: Array, num_before: int
+) -> tuple[Array, Array, Array, Array, Array]:
+    """These colours in the numbering `before` of their depth's predecessor: (parents, children of each parent as
+    offsets, and neighbours as offsets, rows, counts).
+    """
+    new_parent, child_ptr = np.empty(len(rows), np.int64), np.zeros(num_before + 1, np.int64)
+    new_ptr = np.zeros(len(rows) + 1, np.int64)
+    for i in range(len(rows)):
+        new_parent[i] = before[parent[rows[i]]]
+        child_ptr[new_parent[i] + 1] += 1
+        new_ptr[i + 1] = new_ptr[i] + ptr[rows[i] + 1] - ptr[rows[i]]
+    for p in range(num_before):
+        child_ptr[p + 1] += child_ptr[p]
+    column, value = np.empty(new_ptr[-1], np.int32), np.empty(new_ptr[-1], np.float32)
+    for i in range(len(rows)):
+        start = ptr[rows[i]]
+        for j in range(new_ptr[i + 1] - new_ptr[i]):
+            column[new_ptr[i] + j] = before[colour[start + j]]
+            value[new_ptr[i] + j] = times[start + j]
+    return new_parent, child_ptr, new_ptr, column, value
+
+
+@numba.njit(cache=True, nogil=True)
 def transpose(ptr: Array, index: Array, value: Array, num_columns: int) -> tuple[Array, Array, Array]:
     """A sparse matrix by columns, given by rows."""
     t_ptr = np.zeros(num_columns + 1, np.int64)

@@ -18,7 +18,7 @@ from torch import Tensor
 from wlhn.errors import InputError
 from wlhn.graphs.kernels import group_by_target
 from wlhn.hierarchy.hierarchy import Hierarchy
-from wlhn.hierarchy.kernels import enter_rows, mark_new, transpose
+from wlhn.hierarchy.kernels import enter_rows, mark_new, take_rows, transpose
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,19 +150,19 @@ class Quotient:
 
     def _level(self, t: int, rows: NDArray[Any], before: NDArray[Any], weight: Tensor | None) -> ColourLevel:
         ptr, colour, edge, times = self.signatures[t - 1]
-        parent = before[self.hierarchy.parents[t][rows]]
         num_before = int(before.max(initial=-1)) + 1
-        child_ptr = np.searchsorted(parent, np.arange(num_before + 1))
-        index, new_ptr = _ranges(ptr, rows)
-        column, value = before[colour[index]], times[index].astype(np.float32)
+        parent, child_ptr, new_ptr, column, value = take_rows(
+            rows, self.hierarchy.parents[t], ptr, colour, times, before, num_before
+        )
         pair_row = pair_edge = None
         num_columns = num_before
         if self.edge_x is not None:
-            pairs, column = np.unique(edge[index].astype(np.int64) * num_before + column, return_inverse=True)
+            code = edge[_ranges(ptr, rows)].astype(np.int64) * num_before + column
+            pairs, column = np.unique(code, return_inverse=True)
             pair_edge, pair_row = (torch.from_numpy(part) for part in np.divmod(pairs, max(num_before, 1)))
             column, num_columns = column.astype(np.int32), len(pairs)
         return ColourLevel(
-            parent=torch.from_numpy(parent.astype(np.int64)),
+            parent=torch.from_numpy(parent),
             child_ptr=torch.from_numpy(child_ptr),
             neighbours=Counts.from_rows(new_ptr, column, value, num_columns),
             weight=weight,
@@ -171,7 +171,7 @@ class Quotient:
         )
 
     def _nodes_of(self, graphs: NDArray[Any]) -> NDArray[Any]:
-        return self.hierarchy.colours[-1][_ranges(self.hierarchy.node_ptr, graphs)[0]]
+        return self.hierarchy.colours[-1][_ranges(self.hierarchy.node_ptr, graphs)]
 
 
 def node_batch(
@@ -243,8 +243,7 @@ def _check_nodes(x: Tensor, edge_index: Tensor, batch: Tensor, edge_attr: Tensor
         raise InputError(f"batch: graph {int((size == 0).int().argmax())} has no nodes, expected at least one in each")
 
 
-def _ranges(ptr: NDArray[Any], index: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Positions ptr[i] … ptr[i + 1] − 1 for each i of the index, in a row, and the new offsets."""
+def _ranges(ptr: NDArray[Any], index: NDArray[Any]) -> NDArray[Any]:
+    """Positions ptr[i] … ptr[i + 1] − 1 for each i of the index, in a row."""
     length = ptr[index + 1] - ptr[index]
-    new_ptr = np.concatenate([[0], np.cumsum(length)])
-    return np.arange(new_ptr[-1]) + np.repeat(ptr[index] - new_ptr[:-1], length), new_ptr
+    return np.arange(length.sum()) + np.repeat(ptr[index] - np.cumsum(length) + length, length)

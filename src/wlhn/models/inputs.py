@@ -14,7 +14,7 @@ def input_encoder(in_channels: int | tuple[int, ...], channels: int) -> nn.Modul
 
 
 class CategoryEncoder(nn.Module):
-    """Σ over columns of an embedding of the category (as OGB encodes atoms and bonds).
+    """Σ over columns of an embedding of the category (as OGB encodes atoms and bonds); −1, unknown, adds nothing.
 
     >>> CategoryEncoder((3, 2), channels=4)(torch.tensor([[2, 0], [1, 1]])).shape
     torch.Size([2, 4])
@@ -34,11 +34,13 @@ class CategoryEncoder(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if x.shape[-1] != len(self.sizes) or x.is_floating_point():
             raise InputError(f"x: expected {len(self.sizes)} integer columns, found {tuple(x.shape)} of {x.dtype}")
-        beyond = (x < 0) | (x >= self.size)
+        beyond = (x < -1) | (x >= self.size)
         if beyond.any():
             column = int(beyond.any(0).int().argmax())
             raise InputError(f"x, column {column}: expected categories 0 to {self.sizes[column] - 1}")
-        return self.embedding(x + self.start).sum(-2)
+        unknown = x < 0
+        rows = self.embedding(torch.where(unknown, 0, x) + self.start)
+        return (rows.masked_fill(unknown[..., None], 0) if unknown.any() else rows).sum(-2)
 
 
 def check_width(x: Tensor, in_channels: int | tuple[int, ...]) -> None:

@@ -24,26 +24,89 @@ def sum_rows(first: int, last: int, ptr: Array, index: Array, value: Array, x: A
 
 
 @compiled
-def aggregate(
-    first: int, last: int, scale: float, ptr: Array, index: Array, value: Array, parent: Array, x: Array, out: Array
-) -> None:
-    """out[i] = scale · x[parent[i]] + Σ_k value[k] · x[index[k]]."""
-    s, d = x.dtype.type(scale), x.shape[1]
+def sum_radial(first: int, last: int, ptr: Array, index: Array, value: Array, r: Array, e: Array, out: Array) -> None:
+    """out[i] = Σ_k value[k] · r/2 · e over row i of a sparse matrix: sums of tangent vectors."""
     for i in range(first, last):
-        row, own = out[i], x[parent[i]]
-        for j in range(d):
-            row[j] = s * own[j]
+        row = out[i]
+        row[:] = 0
         for k in range(ptr[i], ptr[i + 1]):
-            v, other = x.dtype.type(value[k]), x[index[k]]
-            for j in range(d):
+            c = index[k]
+            v, other = e.dtype.type(value[k] * r[c] / 2), e[c]
+            for j in range(e.shape[1]):
                 row[j] += v * other[j]
+
+
+@compiled
+def sum_radial_back(
+    first: int,
+    last: int,
+    ptr: Array,
+    index: Array,
+    value: Array,
+    r: Array,
+    e: Array,
+    grad: Array,
+    grad_r: Array,
+    grad_e: Array,
+) -> None:
+    """Its transpose: ptr, index, value by columns."""
+    for c in range(first, last):
+        row, own = grad_e[c], e[c]
+        row[:] = 0
+        for k in range(ptr[c], ptr[c + 1]):
+            v, other = e.dtype.type(value[k]), grad[index[k]]
+            for j in range(e.shape[1]):
+                row[j] += v * other[j]
+        along = e.dtype.type(0)
+        half = r[c] / 2
+        for j in range(e.shape[1]):
+            along += row[j] * own[j]
+            row[j] *= half
+        grad_r[c] = along / 2
+
+
+@compiled
+def aggregate_relu_sums(
+    first: int,
+    last: int,
+    scale: float,
+    bias: Array,
+    ptr: Array,
+    index: Array,
+    value: Array,
+    parent: Array,
+    weight: Array,
+    x: Array,
+    out: Array,
+    blocks: Array,
+) -> None:
+    """out[i] = max(0, bias + scale · x[parent[i]] + Σ_k value[k] · x[index[k]]), and its weighted sums.
+
+    Sums come in as many blocks of rows as `blocks` has rows; these do not depend on the number of threads.
+    """
+    s, zero, d = x.dtype.type(scale), x.dtype.type(0), x.shape[1]
+    for b in range(first, last):
+        total = blocks[b]
+        for i in range(len(out) * b // len(blocks), len(out) * (b + 1) // len(blocks)):
+            row, own = out[i], x[parent[i]]
+            for j in range(d):
+                row[j] = bias[j] + s * own[j]
+            for k in range(ptr[i], ptr[i + 1]):
+                v, other = x.dtype.type(value[k]), x[index[k]]
+                for j in range(d):
+                    row[j] += v * other[j]
+            w = x.dtype.type(weight[i]) if len(weight) else x.dtype.type(1)
+            for j in range(d):
+                v = max(row[j], zero)
+                row[j] = v
+                total[j] += w * v
 
 
 @compiled
 def aggregate_back(
     first: int, last: int, scale: float, ptr: Array, index: Array, value: Array, child_ptr: Array, g: Array, out: Array
 ) -> None:
-    """The transpose of `aggregate`: ptr, index, value by columns."""
+    """out[i] = scale · Σ g[k] over the children k of i + Σ_k value[k] · g[index[k]]: a transpose, so by columns."""
     s, d = g.dtype.type(scale), g.shape[1]
     for i in range(first, last):
         row = out[i]
@@ -60,10 +123,7 @@ def aggregate_back(
 
 @compiled
 def relu_sums(first: int, last: int, a: Array, weight: Array, x: Array, blocks: Array) -> None:
-    """x = max(a, 0), and the weighted sums of its rows, in as many blocks of rows as `blocks` has rows.
-
-    The blocks do not depend on the number of threads, so neither do the sums.
-    """
+    """x = max(a, 0), and the weighted sums of its rows, likewise."""
     zero = a.dtype.type(0)
     for b in range(first, last):
         total = blocks[b]
@@ -91,12 +151,31 @@ def squared_sums(first: int, last: int, x: Array, weight: Array, mean: Array, bl
 
 @compiled
 def relu_moments_back(
-    first: int, last: int, x: Array, weight: Array, grad: Array, slope: Array, shift: Array, out: Array
+    first: int, last: int, x: Array, weight: Array, grad: Array, slope: Array, shift: Array, out: Array, blocks: Array
 ) -> None:
-    """out = (grad + w (slope · x + shift)) where x > 0, else 0."""
-    for i in range(first, last):
-        w = weight[i] if len(weight) else x.dtype.type(1)
-        row, g, o = x[i], grad[i], out[i]
-        for j in range(x.shape[1]):
-            v = g[j] + w * (slope[j] * row[j] + shift[j])
-            o[j] = v if row[j] > 0 else x.dtype.type(0)
+    """out = grad + w (slope · x + shift) where x > 0, else 0; and the sums of its rows, likewise."""
+    zero = x.dtype.type(0)
+    for b in range(first, last):
+        total = blocks[b]
+        for i in range(len(x) * b // len(blocks), len(x) * (b + 1) // len(blocks)):
+            w = x.dtype.type(weight[i]) if len(weight) else x.dtype.type(1)
+            row, g, o = x[i], grad[i], out[i]
+            for j in range(x.shape[1]):
+                v = g[j] + w * (slope[j] * row[j] + shift[j])
+                v = v if row[j] > 0 else zero
+                o[j] = v
+                total[j] += v
+
+
+@compiled
+def relu_back(first: int, last: int, x: Array, grad: Array, out: Array, blocks: Array) -> None:
+    """out = grad where x > 0, else 0; and the sums of its rows, likewise."""
+    zero = x.dtype.type(0)
+    for b in range(first, last):
+        total = blocks[b]
+        for i in range(len(x) * b // len(blocks), len(x) * (b + 1) // len(blocks)):
+            row, g, o = x[i], grad[i], out[i]
+            for j in range(x.shape[1]):
+                v = g[j] if row[j] > 0 else zero
+                o[j] = v
+                total[j] += v

@@ -11,10 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
 
+from wlhn import parallel
 from wlhn.hierarchy.quotient import ColourLevel, Counts
+from wlhn.hyperbolic.polar import to_tangent
 from wlhn.models import kernels
-from wlhn.parallel import over_rows
 
 BLOCK = 256  # rows summed together; fixed, so that sums don't depend on the number of threads
 
@@ -26,7 +28,7 @@ def product(counts: Counts, x: Tensor) -> Tensor:
     >>> product(counts, torch.tensor([[1.0], [10.0]]))
     tensor([[12.]])
     """
-    if x.device.type != "cpu":
+    if not parallel.compiled_for(x):
         return product_reference(counts, x)
     return _Product.apply(x, counts)
 
@@ -37,12 +39,22 @@ def product_reference(counts: Counts, x: Tensor) -> Tensor:
     return x.new_zeros(counts.shape[0], x.shape[1]).index_add(0, row, terms)
 
 
-def aggregate(x: Tensor, epsilon: Tensor | float, level: ColourLevel) -> Tensor:
-    """GIN's sum over colours: (1 + ε) x[parent] + A x."""
+def tangent_sum(counts: Counts, r: Tensor, e: Tensor) -> Tensor:
+    """counts @ log_0 of the points (r, e): the paper's readout."""
+    if not parallel.compiled_for(r):
+        return product_reference(counts, to_tangent(r, e))
+    return _TangentSum.apply(r, e, counts)
+
+
+def aggregate_relu_moments(
+    x: Tensor, epsilon: Tensor | float, bias: Tensor, level: ColourLevel
+) -> tuple[Tensor, Tensor, Tensor]:
+    """GIN's sum over colours, max(0, (1 + ε) x[parent] + A x + bias), with its weighted moments, in one pass."""
     scale = 1 + torch.as_tensor(epsilon, dtype=x.dtype, device=x.device)
-    if x.device.type != "cpu":
-        return scale * x[level.parent] + product_reference(level.neighbours, x)
-    return _Aggregate.apply(x, scale, level)
+    if not parallel.compiled_for(x):
+        total = scale * x[level.parent] + product_reference(level.neighbours, x) + bias
+        return relu_moments_reference(total, level.weight)
+    return _AggregateReluMoments.apply(x, scale, bias, level)
 
 
 def relu_moments(a: Tensor, weight: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
@@ -51,9 +63,16 @@ def relu_moments(a: Tensor, weight: Tensor | None) -> tuple[Tensor, Tensor, Tens
     >>> relu_moments(torch.tensor([[-1.0], [2.0]]), torch.tensor([1.0, 3.0]))
     (tensor([[0.], [2.]]), tensor([1.5000]), tensor([0.7500]))
     """
-    if a.device.type != "cpu":
+    if not parallel.compiled_for(a):
         return relu_moments_reference(a, weight)
     return _ReluMoments.apply(a, weight)
+
+
+def linear_relu(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """max(0, x Wᵀ + b), the bias' gradient summed while the ReLU's is made."""
+    if not parallel.compiled_for(x):
+        return torch.relu(F.linear(x, weight, bias))
+    return _LinearRelu.apply(x, weight, bias)
 
 
 def relu_moments_reference(a: Tensor, weight: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
@@ -75,7 +94,7 @@ class _Product(torch.autograd.Function):
         x = x.contiguous()
         out = x.new_zeros(counts.shape[0], x.shape[1])
         work = len(counts.index) * x.shape[1]
-        over_rows(kernels.sum_rows, len(out), work, *_numpy(counts.ptr, counts.index, counts.value, x, out))
+        parallel.over_rows(kernels.sum_rows, len(out), work, *_numpy(counts.ptr, counts.index, counts.value, x, out))
         return out
 
     @staticmethod
@@ -84,33 +103,31 @@ class _Product(torch.autograd.Function):
         counts, grad = ctx.counts, grads[0].contiguous()
         out = grad.new_zeros(counts.shape[1], grad.shape[1])
         work = len(counts.index) * grad.shape[1]
-        over_rows(kernels.sum_rows, len(out), work, *_numpy(counts.t_ptr, counts.t_index, counts.t_value, grad, out))
+        parallel.over_rows(
+            kernels.sum_rows, len(out), work, *_numpy(counts.t_ptr, counts.t_index, counts.t_value, grad, out)
+        )
         return out, None
 
 
-class _Aggregate(torch.autograd.Function):
+class _TangentSum(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, scale: Tensor, level: ColourLevel) -> Tensor:
-        x, counts = x.contiguous(), level.neighbours
-        ctx.save_for_backward(x, scale)
-        ctx.level = level
-        out = x.new_empty(len(level.parent), x.shape[1])
-        work = (len(counts.index) + len(out)) * x.shape[1]
-        args = _numpy(counts.ptr, counts.index, counts.value, level.parent, x, out)
-        over_rows(kernels.aggregate, len(out), work, float(scale), *args)
+    def forward(ctx: Any, r: Tensor, e: Tensor, counts: Counts) -> Tensor:
+        r, e = r.contiguous(), e.contiguous()
+        ctx.save_for_backward(r, e)
+        ctx.counts = counts
+        out = e.new_empty(counts.shape[0], e.shape[1])
+        args = _numpy(counts.ptr, counts.index, counts.value, r, e, out)
+        parallel.over_rows(kernels.sum_radial, len(out), len(counts.index) * e.shape[1], *args)
         return out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> Any:
-        (x, scale), level, grad = ctx.saved_tensors, ctx.level, grads[0].contiguous()
-        counts = level.neighbours
-        out = torch.empty_like(x)
-        work = (len(counts.index) + len(grad)) * x.shape[1]
-        args = _numpy(counts.t_ptr, counts.t_index, counts.t_value, level.child_ptr, grad, out)
-        over_rows(kernels.aggregate_back, len(x), work, float(scale), *args)
-        grad_scale = (grad * x[level.parent]).sum() if ctx.needs_input_grad[1] else None
-        return out, grad_scale, None
+        (r, e), counts = ctx.saved_tensors, ctx.counts
+        grad_r, grad_e = torch.empty_like(r), torch.empty_like(e)
+        args = _numpy(counts.t_ptr, counts.t_index, counts.t_value, r, e, grads[0].contiguous(), grad_r, grad_e)
+        parallel.over_rows(kernels.sum_radial_back, len(r), len(counts.index) * e.shape[1], *args)
+        return grad_r, grad_e, None
 
 
 class _ReluMoments(torch.autograd.Function):
@@ -118,26 +135,81 @@ class _ReluMoments(torch.autograd.Function):
     def forward(ctx: Any, a: Tensor, weight: Tensor | None) -> Any:
         a = a.contiguous()
         weight = a.new_empty(0) if weight is None else weight
-        total = float(weight.sum()) if len(weight) else float(len(a))
-        x = torch.empty_like(a)
-        blocks = 1 + len(a) // BLOCK
-        sums, squares = np.zeros((2, blocks, a.shape[1]))
-        over_rows(kernels.relu_sums, blocks, 2 * a.numel(), *_numpy(a, weight, x), sums)
-        mean = sums.sum(axis=0) / total
-        over_rows(kernels.squared_sums, blocks, a.numel(), *_numpy(x, weight), mean.astype(x.numpy().dtype), squares)
-        out_mean = torch.from_numpy(mean).to(a.dtype)
-        out_var = torch.from_numpy(squares.sum(axis=0) / total).to(a.dtype)
-        ctx.save_for_backward(x, weight, out_mean)
-        ctx.total = total
-        return x, out_mean, out_var
+        x, sums = torch.empty_like(a), _blocks(a)
+        parallel.over_rows(kernels.relu_sums, len(sums), 2 * a.numel(), *_numpy(a, weight, x), sums)
+        return _finish_moments(ctx, x, weight, sums)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> Any:
-        x, weight, mean = ctx.saved_tensors
-        grad, grad_mean, grad_var = (g.contiguous() for g in grads)
-        slope = 2 * grad_var / ctx.total
-        shift = grad_mean / ctx.total - slope * mean
+        return _moments_back(ctx, ctx.saved_tensors, *grads)[0], None
+
+
+class _AggregateReluMoments(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, scale: Tensor, bias: Tensor, level: ColourLevel) -> Any:
+        x, counts = x.contiguous(), level.neighbours
+        out = x.new_empty(len(level.parent), x.shape[1])
+        weight, sums = x.new_empty(0) if level.weight is None else level.weight, _blocks(out)
+        work = (len(counts.index) + 2 * len(out)) * x.shape[1]
+        args = _numpy(bias, counts.ptr, counts.index, counts.value, level.parent, weight, x, out)
+        parallel.over_rows(kernels.aggregate_relu_sums, len(sums), work, float(scale), *args, sums)
+        ctx.level = level
+        return _finish_moments(ctx, out, weight, sums, x, scale)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> Any:
+        *moments, x, scale = ctx.saved_tensors
+        level, counts = ctx.level, ctx.level.neighbours
+        grad, grad_bias = _moments_back(ctx, moments, *grads)
         out = torch.empty_like(x)
-        over_rows(kernels.relu_moments_back, len(x), 3 * x.numel(), *_numpy(x, weight, grad, slope, shift, out))
-        return out, None
+        work = (len(counts.index) + len(grad)) * x.shape[1]
+        args = _numpy(counts.t_ptr, counts.t_index, counts.t_value, level.child_ptr, grad, out)
+        parallel.over_rows(kernels.aggregate_back, len(x), work, float(scale), *args)
+        grad_scale = (grad * x[level.parent]).sum() if ctx.needs_input_grad[1] else None
+        return out, grad_scale, grad_bias, None
+
+
+class _LinearRelu(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        out = F.linear(x, weight, bias).relu_()
+        ctx.save_for_backward(x, weight, out)
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> Any:
+        x, weight, out = ctx.saved_tensors
+        grad, sums = torch.empty_like(out), _blocks(out)
+        parallel.over_rows(
+            kernels.relu_back, len(sums), 3 * out.numel(), *_numpy(out, grads[0].contiguous(), grad), sums
+        )
+        return grad @ weight, grad.T @ x, torch.from_numpy(sums.sum(axis=0)).to(x.dtype)
+
+
+def _blocks(x: Tensor) -> Any:
+    return np.zeros((1 + len(x) // BLOCK, x.shape[1]))
+
+
+def _finish_moments(ctx: Any, x: Tensor, weight: Tensor, sums: Any, *others: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """x with its mean and variance, from the sums of its blocks; keeps what `_moments_back` needs, and the others."""
+    ctx.total = float(weight.sum()) if len(weight) else float(len(x))
+    mean = torch.from_numpy(sums.sum(axis=0) / ctx.total).to(x.dtype)
+    squares = np.zeros_like(sums)
+    parallel.over_rows(kernels.squared_sums, len(sums), x.numel(), *_numpy(x, weight, mean), squares)
+    var = torch.from_numpy(squares.sum(axis=0) / ctx.total).to(x.dtype)
+    ctx.save_for_backward(x, weight, mean, *others)
+    return x, mean, var
+
+
+def _moments_back(ctx: Any, saved: Any, grad: Tensor, grad_mean: Tensor, grad_var: Tensor) -> tuple[Tensor, Tensor]:
+    """The gradient before the ReLU, from those of x, its mean and its variance; and its sum over the rows."""
+    x, weight, mean = saved
+    slope = 2 * grad_var / ctx.total
+    shift = grad_mean / ctx.total - slope * mean
+    out, sums = torch.empty_like(x), _blocks(x)
+    args = _numpy(x, weight, grad.contiguous(), slope, shift, out)
+    parallel.over_rows(kernels.relu_moments_back, len(sums), 3 * x.numel(), *args, sums)
+    return out, torch.from_numpy(sums.sum(axis=0)).to(x.dtype)

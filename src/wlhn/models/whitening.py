@@ -32,7 +32,8 @@ class Whitening(nn.Module):
         self.register_buffer("running_covariance", torch.eye(channels))
 
     def forward(self, h: Tensor, weight: Tensor | None) -> Tensor:
-        d = h.shape[1]
+        d, dtype = h.shape[1], h.dtype
+        h = h.double()  # covariances of few colours are close to singular
         if self.training:
             share = torch.ones_like(h[:, 0]) if weight is None else weight.to(h.dtype)
             share = share / share.sum()
@@ -43,11 +44,11 @@ class Whitening(nn.Module):
                 self.running_mean.lerp_(mean.to(self.running_mean.dtype), self.momentum)
                 self.running_covariance.lerp_(covariance.to(self.running_mean.dtype), self.momentum)
         else:
-            centred, covariance = h - self.running_mean, self.running_covariance
+            centred, covariance = h - self.running_mean, self.running_covariance.double()
         # Directions that hardly vary would be noise blown up: shrink towards a multiple of the identity.
         ridge = self.shrinkage * covariance.diagonal().mean() + 1e-8
         factor = torch.linalg.cholesky(covariance + ridge * torch.eye(d, dtype=h.dtype, device=h.device))
-        x = torch.linalg.solve_triangular(factor, centred.T, upper=False).T
+        x = torch.linalg.solve_triangular(factor, centred.T, upper=False).T.to(dtype)
         x = x - x.mean(1, keepdim=True)  # orthogonal to w
         still = (x * x).sum(1, keepdim=True) < 1e-12  # a level of one colour has no spread: straight away
         x = x / torch.where(still, 1.0, x).norm(dim=1, keepdim=True)

@@ -8,20 +8,21 @@ treats every node as a colour of its own, with the same result.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from wlhn.embeddings.level import next_level, root_level
+from wlhn.embeddings.level import Level, next_level, root_level
 from wlhn.errors import InputError
 from wlhn.hierarchy.quotient import ColourBatch, node_batch
 from wlhn.hyperbolic.polar import to_tangent
 from wlhn.models.gin_layer import GINLayer
 from wlhn.models.heads import HeadKind, make_head
 from wlhn.models.inputs import check_width, input_encoder
-from wlhn.models.ops import product
+from wlhn.models.ops import product, tangent_sum
 from wlhn.models.whitening import Whitening
 
 Readout = Literal["hyperbolic", "both", "all"]
@@ -108,34 +109,45 @@ class WLHN(nn.Module):
 
     def run(self, batch: ColourBatch) -> Tensor:
         """Outputs (graphs or nodes, out_channels) from a batch of colours."""
-        rows = self.rows(batch)
         if self.level == "node":
             # Nodes of one colour share their output, and in training their dropout.
-            return self.head(rows)[batch.node_row]
-        return self.head(self.sum_over_nodes(batch, rows))
+            return self.head(self.rows(batch))[batch.node_row]
+        return self.head(self.graph_representation(batch))
+
+    def graph_representation(self, batch: ColourBatch) -> Tensor:
+        """h_G, what the head sees of each graph, (graphs, width)."""
+        if self.readout == "all":
+            return product(batch.readout, self.rows(batch))
+        *_, (z, h) = self.levels(batch)
+        total = tangent_sum(batch.readout, z.r, z.e)
+        return torch.cat([total, product(batch.readout, h)], dim=1) if self.readout == "both" else total
 
     def rows(self, batch: ColourBatch) -> Tensor:
         """What the readout sees of each colour of depth T, (rows, width)."""
+        if self.readout == "all":
+            path = torch.empty(0)
+            for t, (z, _) in enumerate(self.levels(batch)):
+                tangent = to_tangent(z.r, z.e)
+                path = torch.cat([path[batch.levels[t - 1].parent], tangent], dim=1) if t else tangent
+            return path
+        *_, (z, h) = self.levels(batch)
+        tangent = to_tangent(z.r, z.e)
+        return torch.cat([tangent, h], dim=1) if self.readout == "both" else tangent
+
+    def levels(self, batch: ColourBatch) -> Iterator[tuple[Level, Tensor]]:
+        """Depth by depth, the points of the colours and their GIN features."""
         check_width(batch.x, self.in_channels)
         if len(batch.levels) != len(self.layers):
             raise InputError(f"batch: expected {len(self.layers)} rounds of refinement, found {len(batch.levels)}")
         tau, last = self.tau, len(self.layers)
         h = torch.relu(self.encoder(batch.x))
         z = root_level(self._directions(0, h, batch.weight), tau)
-        path = to_tangent(z.r, z.e) if self.readout == "all" else h
+        yield z, h
         for t, (layer, level) in enumerate(zip(self.layers, batch.levels, strict=True), start=1):
             h = layer(h, level, batch.edge_x)
             direction = self._directions(t, h, level.weight)
             z = next_level(direction, z, level.parent, tau, level.child_ptr, look_back=t < last)
-            if self.readout == "all":
-                path = torch.cat([path[level.parent], to_tangent(z.r, z.e)], dim=1)
-        if self.readout == "all":
-            return path
-        tangent = to_tangent(z.r, z.e)
-        return torch.cat([tangent, h], dim=1) if self.readout == "both" else tangent
-
-    def sum_over_nodes(self, batch: ColourBatch, rows: Tensor) -> Tensor:
-        return product(batch.readout, rows)
+            yield z, h
 
     def _directions(self, t: int, h: Tensor, weight: Tensor | None) -> Tensor:
         return h if self.whitening is None else self.whitening[t](h, weight)

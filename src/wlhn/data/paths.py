@@ -1,0 +1,119 @@
+"""Whatever lies at a path, read by what it looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wlhn.data import nodes, ogb, tu
+from wlhn.data.cache import cached
+from wlhn.data.dataset import Column, Dataset, Role
+from wlhn.data.graph_files import GRAPH_FILES
+from wlhn.data.molecules import read_smiles
+from wlhn.data.own import read_graph_files, read_node_tables
+from wlhn.errors import InputError
+
+TARGETS = ("targets.csv", "targets.tsv", "labels.csv", "labels.tsv")
+NODES, EDGES = ("nodes.csv", "nodes.tsv"), ("edges.csv", "edges.tsv")
+EXPECTED = (
+    "a TU, geom-gcn or OGB folder, a TU zip, graph files with targets.csv, nodes.csv with edges.csv, or a CSV of SMILES"
+)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to read; each format takes what concerns it. `load` says what they mean."""
+
+    self_loops: bool = False
+    directed: bool | None = None
+    drop_duplicates: bool = False
+    regression: bool = False
+    roles: Mapping[str, Role] | None = None
+    like: Sequence[Column] = ()
+    skip_refused: bool = False
+    progress: bool = False
+
+
+def read_path(path: Path, options: Options) -> Dataset:
+    """The data set at a path."""
+    if path.is_dir():
+        return _read_folder(path, options)
+    if path.suffix == ".zip":
+        return _tu(path, options)
+    if path.suffix in GRAPH_FILES:
+        return _graph_files([path], None, path.stem, options)
+    if {".csv", ".tsv"} & set(path.suffixes):
+        return _smiles(path, options)
+    raise InputError(f"{path}: expected {EXPECTED}")
+
+
+def _read_folder(path: Path, options: Options) -> Dataset:
+    if nodes.is_geom_gcn(path):
+        return _geom_gcn(path, options)
+    if ogb.is_ogb(path):
+        return _ogb(path, options)
+    if tu.is_tu(path):
+        return _tu(path, options)
+    node_table, edge_table, targets = (_first(path, names) for names in (NODES, EDGES, TARGETS))
+    if node_table and edge_table:
+        return read_node_tables(
+            edge_table,
+            node_table,
+            name=path.name,
+            directed=options.directed,
+            self_loops=options.self_loops,
+            roles=options.roles,
+            like=options.like,
+        )
+    files = sorted(file for file in path.iterdir() if file.suffix in GRAPH_FILES)
+    if not files:
+        raise InputError(f"{path}: expected {EXPECTED}")
+    return _graph_files(files, targets, path.name, options)
+
+
+def _first(folder: Path, names: Sequence[str]) -> Path | None:
+    return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+def _tu(path: Path, o: Options) -> Dataset:
+    return cached(
+        lambda: tu.read_tu(path, self_loops=o.self_loops, regression=o.regression),
+        sources=tu.source_files(path),
+        options=f"tu {o.self_loops} {o.regression}",
+    )
+
+
+def _geom_gcn(path: Path, o: Options) -> Dataset:
+    directed = o.directed is not False
+    return cached(
+        lambda: nodes.read_geom_gcn(
+            path, directed=directed, self_loops=o.self_loops, drop_duplicates=o.drop_duplicates
+        ),
+        sources=nodes.source_files(path),
+        options=f"geom-gcn {directed} {o.self_loops} {o.drop_duplicates}",
+    )
+
+
+def _ogb(path: Path, o: Options) -> Dataset:
+    return cached(lambda: ogb.read_ogb(path, progress=o.progress), sources=ogb.source_files(path), options="ogb")
+
+
+def _smiles(path: Path, o: Options) -> Dataset:
+    return cached(
+        lambda: read_smiles(path, roles=o.roles, like=o.like, skip_refused=o.skip_refused, progress=o.progress),
+        sources=[path],
+        options=f"smiles {sorted((o.roles or {}).items())} {list(o.like)} {o.skip_refused}",
+    )
+
+
+def _graph_files(files: Sequence[Path], targets: Path | None, name: str, o: Options) -> Dataset:
+    return read_graph_files(
+        files,
+        targets=targets,
+        name=name,
+        directed=o.directed,
+        self_loops=o.self_loops,
+        roles=o.roles,
+        like=o.like,
+    )

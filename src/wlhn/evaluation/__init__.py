@@ -1,0 +1,1 @@
+"""Training, selection and assessment: runs, protocols, jobs and their results on disk."""

@@ -1,0 +1,199 @@
+"""An evaluation: select settings on the validation items of each split, then run finally and score the test items.
+
+Selection and assessment are separate jobs: those of selection never look at test items. The outcome is one JSON
+document, `evaluation.json`, that says what was done and how it came out; results of a failed job are not averaged
+around, they fail the whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from wlhn.data.dataset import Dataset
+from wlhn.data.splits import Split, splits_hash
+from wlhn.errors import InputError
+from wlhn.evaluation.jobs import Job, run_jobs
+from wlhn.evaluation.metrics import METRICS
+from wlhn.evaluation.protocols import protocol_named, spread
+from wlhn.evaluation.provenance import code_version, data_hash
+from wlhn.evaluation.settings import Settings
+from wlhn.files import write_json
+from wlhn.models.registry import check_options
+
+OUTCOME, PLAN = "evaluation.json", "plan.json"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that an evaluation depends on; two with the same plan have the same numbers."""
+
+    data: str
+    data_hash: str
+    model: str
+    protocol: str
+    grid: str
+    candidates: list[dict[str, Any]]  # settings
+    seed: int
+    splits_hash: str
+    final_runs: int
+
+
+def evaluate(
+    dataset: Dataset,
+    data: str,
+    candidates: list[Settings],
+    folder: Path,
+    *,
+    protocol: str,
+    grid: str,
+    seed: int = 0,
+    final_runs: int | None = None,
+    data_root: str | None = None,
+    executor: Executor | None = None,
+    retry_failed: bool = False,
+    on_done: Callable[[str, int, int], None] = lambda phase, done, total: None,
+) -> dict[str, Any]:
+    """Evaluate a model; what is done already in the folder is not done again.
+
+    `data` is the name or path that a job loads the data set by; `on_done(phase, done, total)` hears of progress.
+    """
+    chosen_protocol = protocol_named(protocol)
+    for settings in candidates:
+        check_options(settings)
+    splits = [split.check_fits(len(dataset), dataset.name) for split in chosen_protocol.splits(dataset, seed)]
+    plan = Plan(
+        data=dataset.name,
+        data_hash=data_hash(dataset),
+        model=candidates[0].model,
+        protocol=protocol,
+        grid=grid,
+        candidates=[settings.to_json() for settings in candidates],
+        seed=seed,
+        splits_hash=splits_hash(splits),
+        final_runs=final_runs or chosen_protocol.final_runs,
+    )
+    _keep_plan(folder, plan)
+
+    def job(k: int, split: Split, settings: dict[str, Any], run: int, test: bool) -> Job:
+        return Job(
+            data=data,
+            data_root=data_root,
+            data_hash=plan.data_hash,
+            protocol=protocol,
+            protocol_seed=seed,
+            split=k,
+            split_hash=split.hash,
+            settings=settings,
+            seed=1000 * seed + run,  # run 0 selects, runs 1, 2, … are final
+            test=test,
+        )
+
+    def done_in(phase: str) -> Callable[[int, int], None]:
+        return lambda done, total: on_done(phase, done, total)
+
+    width = len(plan.candidates)
+    chosen, selection = [0] * len(splits), []
+    if width > 1:
+        jobs = [job(k, split, s, 0, test=False) for k, split in enumerate(splits) for s in plan.candidates]
+        selection = run_jobs(jobs, folder / "jobs", executor, retry_failed, done_in("selection"))
+        chosen = [best_candidate(selection[k * width : (k + 1) * width]) for k in range(len(splits))]
+    runs = range(1, plan.final_runs + 1)
+    finals = [
+        job(k, split, plan.candidates[chosen[k]], run, test=True) for k, split in enumerate(splits) for run in runs
+    ]
+    final = run_jobs(finals, folder / "jobs", executor, retry_failed, done_in("final runs"))
+    outcome = _outcome(plan, splits, chosen, selection, final)
+    write_json(folder / OUTCOME, outcome)
+    return outcome
+
+
+def best_candidate(results: list[dict[str, Any]]) -> int:
+    """The position of the result that is best on the validation items; of equal ones, the smaller loss.
+
+    >>> scores = [(0.8, 0.6), (0.9, 0.5), (0.9, 0.4)]
+    >>> best_candidate([{"metric": "accuracy", "scores": {"valid": v, "valid_loss": x}} for v, x in scores])
+    2
+    """
+    sign = 1 if METRICS[results[0]["metric"]].higher_is_better else -1
+    return max(
+        range(len(results)),
+        key=lambda k: (sign * results[k]["scores"]["valid"], -results[k]["scores"]["valid_loss"], -k),
+    )
+
+
+def _outcome(
+    plan: Plan, splits: list[Split], chosen: list[int], selection: list[dict[str, Any]], final: list[dict[str, Any]]
+) -> dict[str, Any]:
+    runs = plan.final_runs
+    per_split = [final[k * runs : (k + 1) * runs] for k in range(len(splits))]
+    scores = [[result["scores"]["test"] for result in results] for results in per_split]
+    mean, deviation = spread(scores)
+    return {
+        **{key: value for key, value in asdict(plan).items() if key != "candidates"},
+        "metric": final[0]["metric"],
+        "mean": mean,
+        "std": deviation,
+        "splits": [
+            {
+                "hash": split.hash,
+                "train": len(split.train),
+                "test": len(split.test),
+                "settings": plan.candidates[chosen[k]],
+                "valid": [result["scores"]["valid"] for result in per_split[k]],
+                "test_scores": scores[k],
+                "seeds": [result["job"]["seed"] for result in per_split[k]],
+            }
+            for k, split in enumerate(splits)
+        ],
+        "candidates": plan.candidates,
+        "numerics": {
+            "largest_radius": max((r["numerics"]["largest_radius"] or 0.0 for r in final), default=0.0),
+            "broken_runs": sum(r["numerics"]["first_nan"] is not None for r in [*selection, *final]),
+        },
+        "jobs": len(selection) + len(final),
+        "seconds": round(sum(result["seconds"] for result in [*selection, *final]), 1),
+        "version": code_version(),
+    }
+
+
+def _keep_plan(folder: Path, plan: Plan) -> None:
+    """Write the plan down, or refuse a folder that was begun with another."""
+    path = folder / PLAN
+    document = json.loads(json.dumps(asdict(plan)))
+    if path.exists():
+        try:
+            before = json.loads(path.read_bytes())
+        except ValueError:
+            raise InputError(f"{path}: damaged, expected JSON") from None
+        different = [key for key, value in document.items() if before.get(key) != value]
+        if different:
+            raise InputError(f"{folder}: holds an evaluation with other {', '.join(different)}, expected a new folder")
+        return
+    write_json(path, document)
+
+
+def read_outcome(path: Path) -> dict[str, Any]:
+    """The outcome of an evaluation from its folder or its evaluation.json."""
+    file = path / OUTCOME if path.is_dir() else path
+    if not file.is_file():
+        raise InputError(f"{file}: no such file, expected the outcome of `wlhn evaluate`")
+    try:
+        outcome: dict[str, Any] = json.loads(file.read_bytes())
+        _ = outcome["splits"], outcome["metric"], outcome["mean"]
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{file}: damaged, expected the outcome of `wlhn evaluate`") from None
+    return outcome
+
+
+def shown(value: float, metric: str) -> str:
+    """A score as people read it.
+
+    >>> shown(0.8612, "accuracy"), shown(0.00342, "mse")
+    ('86.1 %', '0.00342')
+    """
+    return f"{100 * value:.1f} %" if METRICS[metric].percent else f"{value:.3g}"

@@ -1,0 +1,60 @@
+"""Local processes for jobs: one thread each, so that numbers do not depend on how many there are."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+
+from wlhn.errors import InputError
+
+
+@contextmanager
+def local_executor(processes: int) -> Iterator[Executor | None]:
+    """Worker processes with one thread each; for one, this process itself, with one thread.
+
+    An interrupt ends the workers at once: what they lose is the epoch under way.
+    """
+    import torch
+
+    if processes < 1:
+        raise InputError(f"jobs: expected 1 or more, found {processes}")
+    if processes == 1:
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            yield None
+        finally:
+            torch.set_num_threads(threads)
+        return
+    context = multiprocessing.get_context("spawn")
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_start_worker)
+    try:
+        yield pool
+        pool.shutdown()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in set(multiprocessing.active_children()) - others:
+            child.terminate()
+        raise
+
+
+def _start_worker() -> None:
+    """One thread; deaf to Ctrl-C, which the parent handles; gone when the parent is gone."""
+    import torch
+
+    torch.set_num_threads(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def _leave_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)

@@ -1,0 +1,55 @@
+"""Grids of settings: JSON files, the package's own (`paper`, `lean`) or the user's.
+
+A grid has `about` and `leaves_out` (what it says of itself), `settings` (fixed values), `grid` (lists of values, all
+combinations of which are tried), and `models` with further `settings` and `grid` for models by name. Options that a
+model does not take are left out of its combinations.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from wlhn.errors import InputError
+from wlhn.evaluation.settings import Settings
+from wlhn.models.registry import COMMON, registered
+from wlhn.models.settings import ModelSettings
+
+FOLDER = Path(__file__).parent / "grids"
+
+
+def read_grid(grid: str, model: str) -> list[Settings]:
+    """All combinations of a grid, by its name or its path, for one model.
+
+    >>> len(read_grid("paper", "wlhn"))
+    120
+    """
+    document = grid_document(grid)
+    own = document.get("models", {}).get(model, {})
+    fixed = document.get("settings", {}) | own.get("settings", {})
+    varied = document.get("grid", {}) | own.get("grid", {})
+    for name, values in varied.items():
+        if not isinstance(values, list) or not values:
+            raise InputError(f"grid {grid}, {name}: expected a list of values, found {values!r}")
+    options = set(ModelSettings.__dataclass_fields__) - set(COMMON) - set(registered(model).options)
+    varied = {name: values for name, values in varied.items() if name not in options}
+    fixed = {name: value for name, value in fixed.items() if name not in options}
+    combinations = (dict(zip(varied, values, strict=True)) for values in product(*varied.values()))
+    return [Settings.from_json({"model": model} | fixed | values) for values in combinations]
+
+
+def grid_document(grid: str) -> dict[str, Any]:
+    """The JSON object of a grid."""
+    known = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
+    path = known.get(grid, Path(grid))
+    if not path.is_file():
+        raise InputError(f"grid {grid}: neither a known grid nor a file, expected {' or '.join(known)} or a path")
+    try:
+        document = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise InputError(f"{path}: expected JSON ({error})") from None
+    if not isinstance(document, dict) or not isinstance(document.get("grid", {}), dict):
+        raise InputError(f'{path}: expected {{"settings": {{…}}, "grid": {{field: [values]}}}}')
+    return document

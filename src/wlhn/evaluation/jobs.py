@@ -1,0 +1,164 @@
+"""Jobs: a pure function from a JSON spec to one JSON result, and a folder where anyone can see what is done.
+
+    NAME.json          the result, there only when the job is done: spec, scores, version, time
+    NAME.error.txt     the traceback of a job that failed
+    .NAME.checkpoint   of a job under way
+
+A job that is done is skipped, one that failed is left alone unless it is retried. Any `concurrent.futures.Executor`
+can do the work, since a job is a JSON object and a folder; `wlhn.evaluation.executor` has a local one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, as_completed
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from wlhn.data.dataset import Dataset
+from wlhn.data.load import load
+from wlhn.data.ogb import ogb_score
+from wlhn.errors import InputError
+from wlhn.evaluation.fit import fit
+from wlhn.evaluation.problem import Problem
+from wlhn.evaluation.protocols import protocol_named
+from wlhn.evaluation.provenance import code_version, data_hash
+from wlhn.evaluation.settings import Settings
+from wlhn.evaluation.train import score
+from wlhn.files import replacing, write_json
+
+
+@dataclass(frozen=True)
+class Job:
+    """One training run of an evaluation. With `test` false the test items are not looked at."""
+
+    data: str
+    data_root: str | None  # where the data lie: no part of what the job is
+    data_hash: str
+    protocol: str
+    protocol_seed: int
+    split: int
+    split_hash: str
+    settings: dict[str, Any]
+    seed: int
+    test: bool
+
+    @property
+    def name(self) -> str:
+        """Readable, and different for different jobs."""
+        identity = {key: value for key, value in asdict(self).items() if key != "data_root"}
+        digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]
+        return f"{'final' if self.test else 'select'}-split{self.split}-seed{self.seed}-{digest}"
+
+
+def run_job(job: Job, checkpoint: Path | None = None) -> dict[str, Any]:
+    """Do a job: the same spec gives the same scores, wherever and however often it runs."""
+    started = time.time()
+    dataset = _load(job.data, job.data_root)
+    if data_hash(dataset) != job.data_hash:
+        raise InputError(f"{job.data}: not the data this job was made for, expected {job.data_hash}")
+    split = protocol_named(job.protocol).splits(dataset, job.protocol_seed)[job.split]
+    if split.hash != job.split_hash:
+        raise InputError(f"{job.data}, split {job.split}: is {split.hash}, expected {job.split_hash}")
+    problem = Problem(dataset, split, Settings.from_json(job.settings))
+    fitted = fit(problem, job.seed, checkpoint)
+    scores = {"valid": fitted.best.valid_metric, "valid_loss": fitted.best.valid_loss}
+    if job.test and job.protocol == "ogb" and dataset.name.startswith("ogbg-"):
+        items, outputs = problem.outputs(fitted.model, problem.batches(split.test))
+        scores["test"] = next(iter(ogb_score(dataset.name, dataset.y[items], outputs.numpy()).values()))
+    elif job.test:
+        scores["test"] = score(problem, fitted, split.test)
+    return {
+        "job": asdict(job),
+        "metric": problem.metric,
+        "scores": scores,
+        "best_epoch": fitted.best.epoch,
+        "epochs": len(fitted.history),
+        "numerics": asdict(fitted.numerics),
+        "version": code_version(),
+        "seconds": round(time.time() - started, 3),
+    }
+
+
+@lru_cache(maxsize=1)
+def _load(data: str, data_root: str | None) -> Dataset:
+    return load(data, data_root=data_root)
+
+
+def result_path(folder: Path, job: Job) -> Path:
+    return folder / f"{job.name}.json"
+
+
+def error_path(folder: Path, job: Job) -> Path:
+    return folder / f"{job.name}.error.txt"
+
+
+def work(spec: dict[str, Any], folder: str) -> bool:
+    """Do the job of a spec and leave its result, or its traceback, in a folder; whether it went well.
+
+    This is all an executor has to call.
+    """
+    job, place = Job(**spec), Path(folder)
+    checkpoint = place / f".{job.name}.checkpoint"
+    if result_path(place, job).exists():
+        return True
+    try:
+        result = run_job(job, checkpoint)
+    except Exception:
+        with replacing(error_path(place, job)) as draft:
+            draft.write_text(f"{json.dumps(spec, indent=2)}\n\n{traceback.format_exc()}", encoding="utf-8")
+        return False
+    write_json(result_path(place, job), result)
+    error_path(place, job).unlink(missing_ok=True)
+    checkpoint.unlink(missing_ok=True)
+    return True
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    folder: Path,
+    executor: Executor | None,
+    retry_failed: bool = False,
+    on_done: Callable[[int, int], None] = lambda done, total: None,
+) -> list[dict[str, Any]]:
+    """The results of jobs, in their order; those that are not there yet are made first, all that can be.
+
+    Without an executor they run here, one by one. `on_done(done, total)` is called as they come in.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    waiting = [job for job in jobs if not result_path(folder, job).exists()]
+    if not retry_failed:
+        waiting = [job for job in waiting if not error_path(folder, job).exists()]
+    done = len(jobs) - len(waiting)
+    on_done(done, len(jobs))
+    for _ in _work_all(waiting, folder, executor):
+        done += 1
+        on_done(done, len(jobs))
+    failed = [job for job in jobs if not result_path(folder, job).exists()]
+    if failed:
+        where = error_path(folder, failed[0])
+        why = where.read_text(encoding="utf-8").strip().splitlines()[-1] if where.exists() else "its process died"
+        raise InputError(
+            f"{len(failed)} of {len(jobs)} jobs failed, the first: {why} (see {where}); "
+            "expected all of them, --retry-failed tries them again"
+        )
+    return [json.loads(result_path(folder, job).read_bytes()) for job in jobs]
+
+
+def _work_all(jobs: Sequence[Job], folder: Path, executor: Executor | None) -> Iterator[None]:
+    if executor is None:
+        for job in jobs:
+            work(asdict(job), str(folder))
+            yield
+        return
+    futures: list[Future[bool]] = [executor.submit(work, asdict(job), str(folder)) for job in jobs]
+    for future in as_completed(futures):
+        if isinstance(error := future.exception(), OSError):  # a full disk stops everything
+            raise error
+        yield  # a process that died leaves no result, which is seen later

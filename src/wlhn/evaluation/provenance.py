@@ -1,0 +1,72 @@
+"""Where a number comes from: code, machine, data."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import platform
+import subprocess
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wlhn.data.dataset import Dataset
+from wlhn.graphs import Graphs
+
+PACKAGES = ("torch", "torch_geometric", "numpy", "scipy", "numba", "geoopt", "safetensors", "scikit-learn")
+
+
+@cache
+def code_version() -> str:
+    """`git describe` of a checkout, else the version of the package."""
+    version = importlib.metadata.version("wlhn")
+    source = Path(__file__).resolve().parents[3]
+    if not (source / ".git").exists():
+        return version
+    command = ["git", "-C", str(source), "describe", "--always", "--dirty", "--tags"]
+    try:
+        described = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return version
+    return f"{version}+{described}"
+
+
+def environment() -> dict[str, Any]:
+    """The machine and the versions that a run was made with."""
+    import torch
+
+    return {
+        "wlhn": code_version(),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "processors": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
+    }
+
+
+def data_hash(dataset: Dataset) -> str:
+    """Twelve hex digits of the graphs and targets of a data set.
+
+    >>> from wlhn.data import load
+    >>> data_hash(load("MUTAG")) == data_hash(load("mutag"))
+    True
+    """
+    digest = hashlib.sha256(repr([dataset.level, dataset.task, dataset.inputs, dataset.classes]).encode())
+    for field in fields(Graphs):
+        values = getattr(dataset.graphs, field.name)
+        if values is not None and field.name != "node_ids":
+            digest.update(field.name.encode())
+            digest.update(np.ascontiguousarray(values).tobytes())
+    digest.update(np.ascontiguousarray(dataset.y).tobytes())
+    return digest.hexdigest()[:12]
+
+
+def file_hash(path: Path) -> str:
+    """sha256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,126 @@
+"""`wlhn train`: one split, one run, one folder to keep."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wlhn.data.dataset import Dataset
+from wlhn.data.splits import Split, random_splits, stratified_folds
+from wlhn.errors import InputError
+from wlhn.evaluation.fit import Epoch, Fitted, fit
+from wlhn.evaluation.metrics import METRICS
+from wlhn.evaluation.problem import Problem
+from wlhn.evaluation.provenance import code_version, data_hash, environment
+from wlhn.evaluation.run_folder import is_run, save_run
+from wlhn.evaluation.settings import Settings
+from wlhn.evaluation.trained import Trained
+
+CHECKPOINT, METRICS_FILE, CURVE = ".checkpoint.safetensors", "metrics.jsonl", "learning-curve.png"
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedRun:
+    """What came of a run."""
+
+    trained: Trained
+    fitted: Fitted
+    about: dict[str, Any]  # as in config.json
+
+
+def default_split(dataset: Dataset, seed: int) -> Split:
+    """The published split where there is exactly one; else 64/16/20 %, stratified (graphs), or 60/20/20 % (nodes).
+
+    Ten published folds are for `wlhn evaluate`: a test set of a tenth is too small to show a newcomer one number.
+
+    >>> from wlhn.data import load
+    >>> default_split(load("MUTAG"), seed=0)
+    Split(120 train, 30 valid, 38 test, ...)
+    """
+    if len(dataset.splits) == 1:
+        return dataset.splits[0]
+    if len(dataset) < 10:
+        raise InputError(f"{dataset.name}: {len(dataset)} items, expected at least 10 to split them")
+    if dataset.level == "node":
+        return random_splits(len(dataset), repeats=1, seed=seed)[0]
+    return stratified_folds(dataset.y, folds=5, holdout=0.2, seed=seed)[0]
+
+
+def train(
+    dataset: Dataset,
+    settings: Settings,
+    folder: Path,
+    *,
+    split: Split | None = None,
+    seed: int = 0,
+    on_epoch: Callable[[Epoch], None] = lambda epoch: None,
+    draw: Callable[[list[Epoch], int, str, Path], None] | None = None,
+) -> TrainedRun:
+    """Train one model and keep it in a folder; an interrupted run in the same folder goes on.
+
+    `draw(history, best epoch, metric, path)` is asked for the learning curve before the folder is sealed.
+    """
+    if is_run(folder):
+        raise InputError(f"{folder}: holds a finished run, expected a new folder")
+    started = time.time()
+    problem = Problem(dataset, split or default_split(dataset, seed), settings)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / METRICS_FILE).open("w", encoding="utf-8") as lines:
+
+        def note(epoch: Epoch) -> None:
+            lines.write(json.dumps(asdict(epoch)) + "\n")
+            lines.flush()
+            on_epoch(epoch)
+
+        fitted = fit(problem, seed, folder / CHECKPOINT, note)
+    about = {
+        "data": dataset.name,
+        "data_hash": data_hash(dataset),
+        "model": settings.model,
+        "metric": problem.metric,
+        "seed": seed,
+        "split_hash": problem.split.hash,
+        "split": {part: len(getattr(problem.split, part)) for part in ("train", "valid", "test")},
+        "best_epoch": fitted.best.epoch,
+        "epochs": len(fitted.history),
+        "scores": _scores(problem, fitted),
+        "numerics": asdict(fitted.numerics),
+        "version": code_version(),
+        "seconds": round(time.time() - started, 3),
+    }
+    trained = Trained.of(problem, fitted)
+    if draw is not None:
+        draw(list(fitted.history), fitted.best.epoch, problem.metric, folder / CURVE)
+    split_positions = {part: getattr(problem.split, part).tolist() for part in ("train", "valid", "test")}
+    save_run(folder, trained, about, {"environment.json": environment(), "split.json": split_positions})
+    (folder / CHECKPOINT).unlink(missing_ok=True)
+    return TrainedRun(trained, fitted, about)
+
+
+def _scores(problem: Problem, fitted: Fitted) -> dict[str, float | None]:
+    """The metric on each part, and what always giving the commonest answer of the training items would score."""
+    scores: dict[str, float | None] = {}
+    for part in ("train", "valid", "test"):
+        items = getattr(problem.split, part)
+        scores[part] = score(problem, fitted, items) if len(items) else None
+    y, test = problem.dataset.y, problem.split.test
+    scores["constant_answer"] = None
+    if len(test) and problem.dataset.task == "classification":
+        commonest = np.bincount(y[problem.split.train]).argmax()
+        scores["constant_answer"] = float((y[test] == commonest).mean())
+    elif len(test) and problem.dataset.task == "regression":
+        answer = np.broadcast_to(problem.shift.numpy(), y[test].reshape(len(test), -1).shape)
+        scores["constant_answer"] = METRICS["mse"].score(y[test], answer)
+    return scores
+
+
+def score(problem: Problem, fitted: Fitted, items: Any) -> float:
+    """The metric of a fitted model on some items."""
+    order, outputs = problem.outputs(fitted.model, problem.batches(items))
+    return METRICS[problem.metric].score(problem.dataset.y[order], outputs.numpy())

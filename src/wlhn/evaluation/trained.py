@@ -1,0 +1,143 @@
+"""A trained model with all it needs to meet new graphs: its vocabulary, the colours it knows, what its outputs mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from wlhn.data.dataset import Column, Level, Task
+from wlhn.errors import InputError
+from wlhn.evaluation.fit import Fitted
+from wlhn.evaluation.problem import Problem
+from wlhn.evaluation.settings import Settings
+from wlhn.graphs import Graphs
+from wlhn.hierarchy import Hierarchy, assign, refine
+from wlhn.hierarchy.quotient import ColourBatch
+from wlhn.hyperbolic.polar import to_ball, to_tangent
+from wlhn.models.feed import Feed, run
+from wlhn.models.loss import probabilities
+from wlhn.models.registry import registered
+from wlhn.models.vocabulary import Encoded, Vocabulary
+from wlhn.models.wlhn import WLHN
+
+CHUNK = 256  # graphs at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """What a model says of some graphs, and how much of them it had never seen."""
+
+    first: int  # position of the first graph
+    graphs: Graphs
+    outputs: NDArray[Any]  # (graphs or nodes, channels): probabilities, or numbers of a regression
+    unseen_nodes: int  # with a label or category that training had not
+    unseen_edges: int
+    unseen_colours: tuple[int, ...]  # nodes whose colour training had not, depth by depth
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """Where a WLHN places some graphs: their nodes depth by depth, and the graphs."""
+
+    first: int
+    graphs: Graphs
+    ball: NDArray[Any]  # (nodes, depths, d) points of the Poincaré ball
+    tangent: NDArray[Any]  # (nodes, depths, d) log_0 of them
+    graph: NDArray[Any]  # (graphs, width) what the head sees of a graph
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A model that can be applied, saved and loaded (`wlhn.evaluation.run_folder`)."""
+
+    settings: Settings
+    vocabulary: Vocabulary
+    colours: Hierarchy  # of the training graphs
+    level: Level
+    task: Task
+    classes: tuple[Any, ...]
+    targets: tuple[str, ...]
+    out_channels: int
+    columns: tuple[Column, ...]  # what the columns of the training data were taken for
+    shift: Tensor  # outputs · scale + shift are in the targets' units
+    scale: Tensor
+    model: nn.Module
+
+    @staticmethod
+    def of(problem: Problem, fitted: Fitted) -> Trained:
+        """What is worth keeping of a finished run."""
+        dataset = problem.dataset
+        encoded = problem.encoded
+        if dataset.level == "graph":
+            encoded = problem.vocabulary.encode(dataset.graphs.select(problem.split.train))
+        return Trained(
+            settings=problem.settings,
+            vocabulary=problem.vocabulary,
+            colours=refine(
+                encoded.graphs, problem.settings.num_layers, encoded.x, encoded.graphs.edge_attr is not None
+            ),
+            level=dataset.level,
+            task=dataset.task,
+            classes=dataset.classes,
+            targets=dataset.targets,
+            out_channels=problem.out_channels,
+            columns=dataset.columns,
+            shift=problem.shift,
+            scale=problem.scale,
+            model=fitted.model,
+        )
+
+    def predict(self, graphs: Graphs, chunk: int = CHUNK) -> Iterator[Predicted]:
+        """Predictions for graphs, so many at a time."""
+        self.model.eval()
+        for first, part, encoded, batch in self._batches(graphs, chunk):
+            with torch.no_grad():
+                outputs = probabilities(self.task, run(self.model, batch) * self.scale + self.shift)
+            yield Predicted(
+                first=first,
+                graphs=part,
+                outputs=outputs.numpy(),
+                unseen_nodes=encoded.unseen_nodes,
+                unseen_edges=encoded.unseen_edges,
+                unseen_colours=self._unseen_colours(encoded),
+            )
+
+    def embed(self, graphs: Graphs, chunk: int = CHUNK) -> Iterator[Embedded]:
+        """Points and tangent vectors of nodes at every depth, and the vectors of graphs, so many graphs at a time."""
+        if not isinstance(self.model, WLHN):
+            raise InputError(f"model {self.settings.model}: has no points in hyperbolic space, expected wlhn")
+        self.model.eval()
+        for first, part, _, batch in self._batches(graphs, chunk, nodes=True):
+            assert isinstance(batch, ColourBatch)
+            assert batch.node_row is not None
+            with torch.no_grad():
+                ball, tangent, place = [], [], batch.node_row
+                depths = list(self.model.levels(batch))
+                for level, (z, _) in zip((*batch.levels[::-1], None), depths[::-1], strict=True):
+                    ball.append(to_ball(z.r[place], z.e[place]))
+                    tangent.append(to_tangent(z.r[place], z.e[place]))
+                    place = place if level is None else level.parent[place].long()
+                graph = self.model.graph_representation(batch)
+            yield Embedded(first, part, _stack(ball), _stack(tangent), graph.numpy())
+
+    def _batches(self, graphs: Graphs, chunk: int, nodes: bool = False) -> Iterator[tuple[int, Graphs, Encoded, Any]]:
+        level: Level = "node" if nodes else self.level
+        for first in range(0, len(graphs), chunk):
+            part = graphs.select(np.arange(first, min(first + chunk, len(graphs))))
+            encoded = self.vocabulary.encode(part)
+            feed = Feed(encoded, registered(self.settings.model).eats, self.settings.num_layers, level)
+            yield first, part, encoded, feed.batch(np.arange(len(part)))
+
+    def _unseen_colours(self, encoded: Encoded) -> tuple[int, ...]:
+        new = assign(self.colours, encoded.graphs, initial=encoded.x)
+        return tuple(int((colour < 0).sum()) for colour in new.colours)
+
+
+def _stack(from_last_to_first: list[Tensor]) -> NDArray[Any]:
+    return torch.stack(from_last_to_first[::-1], dim=1).numpy()

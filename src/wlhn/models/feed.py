@@ -1,0 +1,77 @@
+"""Batches of encoded graphs, in the form a model eats: unions of colours, or nodes as in PyG."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from wlhn.errors import InputError
+from wlhn.graphs import Graphs
+from wlhn.hierarchy.quotient import ColourBatch
+from wlhn.models.loading import make_quotient
+from wlhn.models.vocabulary import Encoded
+
+
+@dataclass(frozen=True, eq=False)
+class NodeBatch:
+    """A batch of graphs as PyG has it."""
+
+    x: Tensor
+    edge_index: Tensor
+    batch: Tensor
+    edge_attr: Tensor | None
+
+
+class Feed:
+    """Encoded graphs that give the batch of any positions.
+
+    >>> from wlhn.data import load
+    >>> from wlhn.models.vocabulary import Vocabulary
+    >>> mutag = load("MUTAG")
+    >>> encoded = Vocabulary.fit(mutag).encode(mutag.graphs)
+    >>> Feed(encoded, eats="nodes", depth=3).batch(np.array([0, 1])).x.shape
+    torch.Size([30, 7])
+    """
+
+    def __init__(
+        self,
+        encoded: Encoded,
+        eats: Literal["colours", "nodes"],
+        depth: int,
+        level: Literal["graph", "node"] = "graph",
+    ) -> None:
+        graphs = encoded.graphs
+        empty = np.flatnonzero(np.diff(graphs.node_ptr) == 0)
+        if len(empty):
+            raise InputError(f"graph {empty[0]}: has no nodes, expected at least one")
+        self.graphs, self.x = graphs, encoded.x
+        edges = graphs.edge_attr is not None
+        self.quotient = make_quotient(graphs, encoded.x, depth, edges, level == "node") if eats == "colours" else None
+
+    def batch(self, index: NDArray[Any]) -> ColourBatch | NodeBatch:
+        """The graphs at these positions as one batch."""
+        if self.quotient is not None:
+            return self.quotient.batch(index)
+        part = Graphs(
+            self.graphs.node_ptr, self.graphs.row_ptr, self.graphs.neighbour, self.x, None, None, self.graphs.edge_attr
+        ).select(index)
+        assert part.x is not None
+        return NodeBatch(
+            x=torch.from_numpy(part.x),
+            edge_index=torch.from_numpy(part.edge_index.astype(np.int64)),
+            batch=torch.from_numpy(part.graph_of_node),
+            edge_attr=None if part.edge_attr is None else torch.from_numpy(part.edge_attr),
+        )
+
+
+def run(model: nn.Module, batch: ColourBatch | NodeBatch) -> Tensor:
+    """A model's outputs for a batch of the form it eats."""
+    if isinstance(batch, ColourBatch):
+        outputs: Tensor = model.run(batch)  # type: ignore[operator]
+        return outputs
+    return model(batch.x, batch.edge_index, batch.batch, batch.edge_attr)

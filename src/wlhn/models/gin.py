@@ -1,0 +1,65 @@
+"""GIN (Xu et al. 2019) from PyG's layers, in WLHN's widths and with its head: WLHN less the hyperbolic part."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn import GINConv, GINEConv
+
+from wlhn.models.heads import HeadKind, make_head
+from wlhn.models.inputs import check_width, input_encoder
+from wlhn.models.pooling import sum_pool
+
+
+class GIN(nn.Module):
+    """Layers h_v ← MLP((1 + ε) h_v + Σ h_u), summed over the nodes of a graph.
+
+    With edge features the messages are relu(h_u + f(edge)), as in GINE.
+
+    >>> model = GIN(in_channels=3, hidden_channels=8, num_layers=2, out_channels=2)
+    >>> model(torch.rand(4, 3), torch.tensor([[0, 1, 2], [1, 0, 3]]), batch=torch.tensor([0, 0, 1, 1])).shape
+    torch.Size([2, 2])
+    """
+
+    def __init__(
+        self,
+        in_channels: int | tuple[int, ...],
+        hidden_channels: int,
+        num_layers: int,
+        out_channels: int,
+        *,
+        level: Literal["graph", "node"] = "graph",
+        head: HeadKind = "euclidean",
+        dropout: float = 0.0,
+        edge_channels: int | tuple[int, ...] = 0,
+        learn_epsilon: bool = False,
+    ) -> None:
+        super().__init__()
+        self.in_channels, self.level, d = in_channels, level, hidden_channels
+        self.encoder = input_encoder(in_channels, d)
+        conv = GINEConv if edge_channels else GINConv
+        self.layers = nn.ModuleList(conv(_mlp(d), train_eps=learn_epsilon) for _ in range(num_layers))
+        encoders = (input_encoder(edge_channels, d) for _ in range(num_layers))
+        self.edge_encoders = nn.ModuleList(encoders) if edge_channels else None
+        self.head = make_head(head, d, out_channels, dropout)
+
+    def forward(
+        self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None
+    ) -> Tensor:
+        """Outputs (graphs or nodes, out_channels)."""
+        check_width(x, self.in_channels)
+        h = torch.relu(self.encoder(x))
+        for t, layer in enumerate(self.layers):
+            if self.edge_encoders is None:
+                h = torch.relu(layer(h, edge_index))
+            else:
+                h = torch.relu(layer(h, edge_index, self.edge_encoders[t](edge_attr)))
+        return self.head(sum_pool(h, batch) if self.level == "graph" else h)
+
+
+def _mlp(channels: int) -> nn.Module:
+    return nn.Sequential(
+        nn.Linear(channels, channels), nn.ReLU(), nn.BatchNorm1d(channels), nn.Linear(channels, channels)
+    )
