@@ -11,9 +11,14 @@ from wlhn.files import replacing, write_json
 def test_what_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     target = tmp_path / "a.txt"
     target.write_text("old")
-    with pytest.raises(RuntimeError, match="in the middle"), replacing(target) as draft:
-        draft.write_text("half")
-        raise RuntimeError("in the middle")
+
+    def fail() -> None:
+        with replacing(target) as draft:
+            draft.write_text("half")
+            raise RuntimeError("in the middle")
+
+    with pytest.raises(RuntimeError, match="in the middle"):
+        fail()
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
 
