@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from wlhn.embeddings.embedding import TreeEmbedding
     from wlhn.embeddings.quality import Quality, quality
     from wlhn.errors import InputError
+    from wlhn.estimators import GraphClassifier, GraphEmbedder, GraphRegressor, NodeClassifier, NodeRegressor
     from wlhn.graphs import Graphs, as_graphs
     from wlhn.hierarchy import Assignment, Hierarchy, Tree, assign, refine, wl_distance
     from wlhn.hyperbolic import poincare_distance
@@ -16,9 +17,14 @@ if TYPE_CHECKING:
 # Where the public names live. They are imported when first used: torch takes seconds, and `wlhn --version` needs none.
 _HOMES = {
     "Assignment": "wlhn.hierarchy",
+    "GraphClassifier": "wlhn.estimators",
+    "GraphEmbedder": "wlhn.estimators",
+    "GraphRegressor": "wlhn.estimators",
     "Graphs": "wlhn.graphs",
     "Hierarchy": "wlhn.hierarchy",
     "InputError": "wlhn.errors",
+    "NodeClassifier": "wlhn.estimators",
+    "NodeRegressor": "wlhn.estimators",
     "Quality": "wlhn.embeddings",
     "Tree": "wlhn.hierarchy",
     "TreeEmbedding": "wlhn.embeddings",
@@ -35,9 +41,14 @@ _HOMES = {
 }
 __all__ = [
     "Assignment",
+    "GraphClassifier",
+    "GraphEmbedder",
+    "GraphRegressor",
     "Graphs",
     "Hierarchy",
     "InputError",
+    "NodeClassifier",
+    "NodeRegressor",
     "Quality",
     "Tree",
     "TreeEmbedding",

@@ -18,7 +18,20 @@ def test_version_in_a_process_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["", "hierarchy", "embed", "bench", "bench refine", "bench construct", "datasets", "datasets check"]
+    "command",
+    [
+        "",
+        "train",
+        "predict",
+        "evaluate",
+        "hierarchy",
+        "embed",
+        "bench",
+        "bench refine",
+        "bench construct",
+        "datasets",
+        "datasets check",
+    ],
 )
 def test_help_of_every_command(command: str) -> None:
     ran = wlhn(*command.split(), "--help")

@@ -1,4 +1,4 @@
-"""`wlhn embed`: the tree of colours in hyperbolic space."""
+"""`wlhn embed`: the tree of colours in hyperbolic space, or graphs where a trained model places them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from wlhn.cli.hierarchy import Data, EdgeLabels, Initial, Iterations, check_suffix, refined
+from wlhn.cli.hierarchy import EdgeLabels, Initial, Iterations, check_suffix, refined
 from wlhn.cli.output import DataRoot, Json, Seed, print_json, print_table, working
 from wlhn.errors import InputError
 from wlhn.files import replacing
@@ -23,7 +23,9 @@ METHODS = ("sarkar", "sala", "diffhypcon")
 
 
 def embed(
-    data: Data,
+    context: typer.Context,
+    data: Annotated[str, typer.Argument(metavar="[RUN] DATA", help="A known name or a path, perhaps after a run.")],
+    of_run: Annotated[str | None, typer.Argument(hidden=True)] = None,
     method: Annotated[str, typer.Option(help="sarkar (the disc), sala or diffhypcon (with random weights).")] = "sala",
     iterations: Iterations = 2,
     initial: Initial = None,
@@ -35,7 +37,14 @@ def embed(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Embed the tree of colours of a data set, and say how well distances are kept."""
+    """Embed the tree of colours of a data set, and say how well distances are kept.
+
+    After the folder of a run (`wlhn train`), embed nodes and graphs with that model instead: ball points and tangent
+    vectors of nodes depth by depth, and vectors of graphs, to the .npz file of --out.
+    """
+    if of_run is not None:
+        _embed_with_run(context, Path(data), of_run, out, data_root, seed, json)
+        return
     from wlhn.embeddings import quality
 
     check_suffix(out, ".npz", ".csv")
@@ -71,6 +80,26 @@ def embed(
     print_table(title, ("against the tree's distances", "value"), rows)
     if out is not None:
         typer.echo(f"Written to {out}")
+
+
+def _embed_with_run(
+    context: typer.Context, run: Path, data: str, out: Path | None, data_root: Path | None, seed: int, json: bool
+) -> None:
+    from wlhn.cli.run_points import embed_with_run
+
+    for name in ("method", "iterations", "initial", "edge_labels", "tau", "dimension"):
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise InputError(f"{name}: the run in {run} has its own, expected no such option")
+    if out is None:
+        raise InputError("out: expected a file that ends in .npz for the points of a run")
+    summary = embed_with_run(run, data, out, data_root=data_root, seed=seed)
+    if json:
+        print_json(summary)
+        return
+    typer.echo(f"Points of {summary['nodes']} nodes and {summary['graphs']} graphs written to {out}:")
+    for name, shape in summary["arrays"].items():
+        typer.echo(f"  {name} {tuple(shape)}")
 
 
 def _checked_dimension(method: str, dimension: int | None) -> int:

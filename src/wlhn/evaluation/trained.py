@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from wlhn.data.dataset import Column, Level, Task
+from wlhn.data.dataset import Column, Dataset, Level, Task
 from wlhn.errors import InputError
 from wlhn.evaluation.fit import Fitted
 from wlhn.evaluation.problem import Problem
@@ -21,12 +21,31 @@ from wlhn.hierarchy import Hierarchy, assign, refine
 from wlhn.hierarchy.quotient import ColourBatch
 from wlhn.hyperbolic.polar import to_ball, to_tangent
 from wlhn.models.feed import Feed, run
+from wlhn.models.loading import Loader
 from wlhn.models.loss import probabilities
-from wlhn.models.registry import registered
+from wlhn.models.registry import build_model, registered
 from wlhn.models.vocabulary import Encoded, Vocabulary
 from wlhn.models.wlhn import WLHN
 
 CHUNK = 256  # graphs at a time
+SETTLED = 50  # batches after which running statistics, which move by a tenth, have settled
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """How much of some graphs training had not.
+
+    >>> Unseen(1, 0, (0, 2)) + Unseen(1, 1, (1, 3))
+    Unseen(nodes=2, edges=1, colours=(1, 5))
+    """
+
+    nodes: int  # with a label or category that was not there
+    edges: int
+    colours: tuple[int, ...]  # nodes whose colour was not there, depth by depth
+
+    def __add__(self, other: Unseen) -> Unseen:
+        colours = tuple(a + b for a, b in zip(self.colours, other.colours, strict=True))
+        return Unseen(self.nodes + other.nodes, self.edges + other.edges, colours)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +55,7 @@ class Predicted:
     first: int  # position of the first graph
     graphs: Graphs
     outputs: NDArray[Any]  # (graphs or nodes, channels): probabilities, or numbers of a regression
-    unseen_nodes: int  # with a label or category that training had not
-    unseen_edges: int
-    unseen_colours: tuple[int, ...]  # nodes whose colour training had not, depth by depth
+    unseen: Unseen
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +96,7 @@ class Trained:
         return Trained(
             settings=problem.settings,
             vocabulary=problem.vocabulary,
-            colours=refine(
-                encoded.graphs, problem.settings.num_layers, encoded.x, encoded.graphs.edge_attr is not None
-            ),
+            colours=_known_colours(encoded, problem.settings),
             level=dataset.level,
             task=dataset.task,
             classes=dataset.classes,
@@ -99,14 +114,7 @@ class Trained:
         for first, part, encoded, batch in self._batches(graphs, chunk):
             with torch.no_grad():
                 outputs = probabilities(self.task, run(self.model, batch) * self.scale + self.shift)
-            yield Predicted(
-                first=first,
-                graphs=part,
-                outputs=outputs.numpy(),
-                unseen_nodes=encoded.unseen_nodes,
-                unseen_edges=encoded.unseen_edges,
-                unseen_colours=self._unseen_colours(encoded),
-            )
+            yield Predicted(first, part, outputs.numpy(), self._unseen(encoded))
 
     def embed(self, graphs: Graphs, chunk: int = CHUNK) -> Iterator[Embedded]:
         """Points and tangent vectors of nodes at every depth, and the vectors of graphs, so many graphs at a time."""
@@ -134,9 +142,43 @@ class Trained:
             feed = Feed(encoded, registered(self.settings.model).eats, self.settings.num_layers, level)
             yield first, part, encoded, feed.batch(np.arange(len(part)))
 
-    def _unseen_colours(self, encoded: Encoded) -> tuple[int, ...]:
+    def _unseen(self, encoded: Encoded) -> Unseen:
         new = assign(self.colours, encoded.graphs, initial=encoded.x)
-        return tuple(int((colour < 0).sum()) for colour in new.colours)
+        colours = tuple(int((colour < 0).sum()) for colour in new.colours)
+        return Unseen(encoded.unseen_nodes, encoded.unseen_edges, colours)
+
+
+def untrained(dataset: Dataset, settings: Settings, seed: int) -> Trained:
+    """A model with random weights whose running statistics are those of the data: what structure alone gives."""
+    vocabulary = Vocabulary.fit(dataset, settings.degree, settings.edge_features, settings.standardise)
+    encoded = vocabulary.encode(dataset.graphs)
+    feed = Feed(encoded, registered(settings.model).eats, settings.num_layers, dataset.level)
+    batches = Loader(feed.batch, np.arange(len(dataset.graphs)), settings.batch_size)
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(seed)
+        model = build_model(settings, vocabulary.in_channels, 1, dataset.level, vocabulary.edge_channels)
+        model.train()
+        for _ in range(-(-SETTLED // len(batches))):
+            for batch in batches:
+                run(model, batch)
+    return Trained(
+        settings=settings,
+        vocabulary=vocabulary,
+        colours=_known_colours(encoded, settings),
+        level=dataset.level,
+        task="none",
+        classes=(),
+        targets=(),
+        out_channels=1,
+        columns=dataset.columns,
+        shift=torch.zeros(()),
+        scale=torch.ones(()),
+        model=model,
+    )
+
+
+def _known_colours(encoded: Encoded, settings: Settings) -> Hierarchy:
+    return refine(encoded.graphs, settings.num_layers, encoded.x, encoded.graphs.edge_attr is not None)
 
 
 def _stack(from_last_to_first: list[Tensor]) -> NDArray[Any]:
