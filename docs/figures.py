@@ -40,9 +40,8 @@ def depth_and_tau(path: Path) -> None:
     for colour, tau in zip(PALETTE, (0.5, 1.0, 2 * np.arcsinh(1), 2.5), strict=False):
         r, e, u = (torch.tensor(v, dtype=torch.float64) for v in (tau, [1.0, 0.0], [1.0, 0.0]))
         radii = [float(r)]
-        for t in range(14):
-            side = 1.0 if t % 2 else -1.0  # frames are mirrored from depth to depth
-            r, e, u = step(r, e, side * torch.stack([-u[1], u[0]]), tau)
+        for _ in range(14):
+            r, e, u = step(r, e, torch.stack([-u[1], u[0]]), tau)
             radii.append(float(r))
         axes.plot(range(15), radii, color=colour, label=f"τ = {tau:.2f}", marker="o", markersize=3)
     axes.set(xlabel="depth", ylabel="distance from the root", ylim=(0, 22))

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pandas as pd
 import pytest
 
 from evaluation.tiny import tiny, write_tu
-from wlhn.cli import main
+from running import wlhn as run_command
 from wlhn.cli.options import typer
 from wlhn.cli.train import train as train_command
 from wlhn.evaluation.settings import Settings
@@ -20,21 +19,11 @@ FAST = ["--epochs", "3", "--hidden-channels", "8", "--num-layers", "2"]
 
 
 @pytest.fixture
-def wlhn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
-    """Run a command in a folder of its own: (exit code, standard output, standard error)."""
+def wlhn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """The command in a folder and with a cache of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WLHN_CACHE", str(tmp_path / "cache"))
-
-    def run(*arguments: Any) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["wlhn", *map(str, arguments)])
-        code: Any = 0
-        try:
-            main()
-        except SystemExit as leaving:
-            code = leaving.code or 0
-        return code, *capsys.readouterr()
-
-    return run
+    return run_command
 
 
 def write_molecules(path: Path) -> Path:
@@ -115,6 +104,8 @@ def test_evaluate_compares(wlhn: Any, tmp_path: Path) -> None:
         (["train", "--split", "70"], "--split 70"),
         (["train", "--edge-features", "karate"], "neither labels nor features"),
         (["predict", "nowhere", "MUTAG", "--out", "x.csv"], "no finished run here"),
+        (["embed", "nowhere", "MUTAG", "--out", "x.npz"], "no finished run here"),
+        (["embed", "nowhere", "MUTAG", "--out", "x.npz", "--tau", "2"], "tau: the run in nowhere has its own"),
         (["evaluate", "MUTAG", "--out", "o", "--protocol", "guess"], "protocol: expected ten-fold"),
         (["evaluate", "MUTAG", "--out", "o", "--grid", "huge"], "grid huge: neither"),
         (["evaluate", "karate", "--out", "o", "--protocol", "fixed-splits"], "no splits came with it"),

@@ -8,11 +8,13 @@ from typing import Annotated
 
 import typer
 
+from wlhn.cli.bench import bench
 from wlhn.cli.datasets import datasets
 from wlhn.cli.embed import embed
 from wlhn.cli.evaluate import evaluate
 from wlhn.cli.explain import explain
 from wlhn.cli.explore import explore
+from wlhn.cli.hierarchy import hierarchy
 from wlhn.cli.output import fail
 from wlhn.cli.predict import predict
 from wlhn.cli.similar import similar
@@ -27,8 +29,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(datasets, name="datasets")
-for command in (train, predict, embed, evaluate, explain, similar, explore):
+for command in (train, predict, evaluate, hierarchy, embed, explain, similar, explore):
     app.command()(command)
+app.add_typer(bench, name="bench")
 
 
 def _version(wanted: bool) -> None:
