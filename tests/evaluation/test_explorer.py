@@ -60,6 +60,15 @@ def test_data_without_a_model_have_a_page_too(data: str) -> None:
     )
 
 
+def test_numbers_are_columns_and_a_page_may_be_as_small_as_one_likes() -> None:
+    density = load("BA-density-5")
+    document = explorer_document(density, iterations=2, limit=3)
+    colours = document["colours"]
+    assert len(colours["x"]) == 3
+    assert colours["class"] is None
+    assert colours["columns"]["target density"][0] == pytest.approx(float(density.y.mean()), abs=1e-3)
+
+
 def test_the_planar_tree_has_edges_of_one_length_and_gives_large_families_room() -> None:
     tree = wlhn.Tree.from_networkx(nx.full_rary_tree(4, 200))
     disc = planar(tree)

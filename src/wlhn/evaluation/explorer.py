@@ -143,6 +143,8 @@ def _colours(dataset: Dataset, hierarchy: Hierarchy, kept: Kept, points: NDArray
     for t in range(-offsets[0], hierarchy.depth + 1):
         row = number[offsets[t] + hierarchy.colours[t]] if t >= 0 else np.zeros(graphs.num_nodes, int)
         here = np.flatnonzero(row >= 0)
+        if not len(here):  # too rare to be shown, all of them
+            break
         order = here[np.argsort(row[here], kind="stable")]
         which, first = np.unique(row[order], return_index=True)
         for k, nodes in zip(which.tolist(), np.split(order, first[1:]), strict=True):

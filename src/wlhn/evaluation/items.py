@@ -67,9 +67,9 @@ def graph_items(
         place, measure = _two_components(counts), "WL distance"
     if dataset.level == "graph":
         about = _answers(dataset, trained).for_items(n, graphs.graph_of_node)
-    else:  # classes belong to nodes: colours have them, graphs don't
-        about = _Answers().for_items(n, graphs.graph_of_node)
-        about |= {"node_class": _answers(dataset, None).true}
+    else:  # targets belong to nodes: colours have them, graphs don't
+        about, targets = _Answers().for_items(n, graphs.graph_of_node), _answers(dataset, None)
+        about |= {"node_class": targets.true, "columns_per_node": targets.numbers}
     return Items(
         name=[str(name) for name in graph_names(dataset)[:n]],
         place=place,

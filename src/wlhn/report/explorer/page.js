@@ -73,7 +73,8 @@ function kinds(values) {
   for (const v of values) times.set(v, (times.get(v) || 0) + 1);
   const names = [...times.keys()].sort((a, b) => times.get(b) - times.get(a));
   const colour = new Map(names.map((name, k) => [name, PALETTE[Math.min(k, PALETTE.length - 1)]]));
-  legend(names.map((name) => [colour.get(name), name ?? "none"]));
+  const last = PALETTE.length - 1, rest = names.length - last;
+  legend([...names.slice(0, last).map((name) => [colour.get(name), name ?? "none"]), ...(rest > 0 ? [[PALETTE[last], rest === 1 ? names[last] : `${rest} others`]] : [])]);
   return values.map((v) => colour.get(v));
 }
 
