@@ -135,7 +135,7 @@ def _summarise(run: TrainedRun, folder: Path, data: str, settings: Settings) -> 
         f"{sizes['test']} to test on."
     )
     typer.echo(
-        f"{settings.model} was trained for {about['epochs']} epochs in {about['seconds']:.1f} s; "
+        f"{settings.model} was trained for {about['epochs']} epoch{'s' * (about['epochs'] != 1)} in {about['seconds']:.1f} s; "
         f"epoch {about['best_epoch']} was the best on the validation {items}."
     )
     if scores["test"] is not None:
