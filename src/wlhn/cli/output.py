@@ -53,9 +53,10 @@ def print_json(document: Any) -> None:
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A table: the first column to the left, numbers to the right."""
-    table = Table(title=title, title_justify="left", header_style="bold")
+    table = Table(header_style="bold")
     for k, column in enumerate(columns):
         table.add_column(column, justify="left" if k == 0 else "right", overflow="fold")
     for row in rows:
         table.add_row(*(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row))
+    typer.echo(title)  # not the table's own title, which wraps at the table's width
     Console(width=None if console.is_terminal else WIDE).print(table)
