@@ -75,8 +75,11 @@ def train(
     with (folder / METRICS_FILE).open("w", encoding="utf-8") as lines:
 
         def note(epoch: Epoch) -> None:
-            lines.write(json.dumps(asdict(epoch)) + "\n")
-            lines.flush()
+            try:
+                lines.write(json.dumps(asdict(epoch)) + "\n")
+                lines.flush()
+            except OSError as error:  # a full disk: say where
+                raise OSError(error.errno, error.strerror, str(folder / METRICS_FILE)) from error
             on_epoch(epoch)
 
         fitted = fit(problem, seed, folder / CHECKPOINT, note)
