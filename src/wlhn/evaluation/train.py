@@ -126,5 +126,5 @@ def _scores(problem: Problem, fitted: Fitted) -> dict[str, float | None]:
 
 def score(problem: Problem, fitted: Fitted, items: Any) -> float:
     """The metric of a fitted model on some items."""
-    order, outputs = problem.outputs(fitted.model, problem.batches(items))
+    order, outputs = problem.outputs(fitted.model, items)
     return METRICS[problem.metric].score(problem.dataset.y[order], outputs.numpy())
