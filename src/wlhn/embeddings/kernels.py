@@ -5,6 +5,9 @@ whoever holds the parent. Dot products run in the tensors' precision, the few sc
 Notation as in `wlhn.hyperbolic.polar`, there divided by cosh τ, here not (τ is one moderate number for all rows, which
 saves multiplications); ct = cosh τ, st = sinh τ; a = h/‖h‖, q = u − w with w = −σ(1, …, 1), and y = a − k q with
 k = 2 q·a / q·q.
+
+Loops that sum a row write nothing: with a write beside it, the order of the sum, and so its last bits, would depend on
+where the arrays happen to lie in memory.
 """
 
 from __future__ import annotations
@@ -204,7 +207,8 @@ def backward(
             q = up[j] + shift
             qq += q * q
             eq += ep[j] * q
-            gep[j] = gup[j] = 0
+        gep[:] = 0
+        gup[:] = 0
         coth, csch, _ = radial(r[p])
         B = st * csch
         dr = dtau = 0.0

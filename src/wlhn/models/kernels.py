@@ -59,8 +59,9 @@ def sum_radial_back(
                 row[j] += v * other[j]
         along = e.dtype.type(0)
         half = r[c] / 2
-        for j in range(e.shape[1]):
+        for j in range(e.shape[1]):  # a loop of its own: see `wlhn.embeddings.kernels`
             along += row[j] * own[j]
+        for j in range(e.shape[1]):
             row[j] *= half
         grad_r[c] = along / 2
 
