@@ -28,7 +28,7 @@ $(VENV)/.demo: $(VENV)/.torch pyproject.toml
 	touch $@
 
 $(VENV)/.test: $(VENV)/.torch pyproject.toml
-	$(PIP) -e '.[dev,molecules,parquet]'
+	$(PIP) -e '.[dev,docs,molecules,parquet]'
 	touch $@
 
 clean:

@@ -12,9 +12,12 @@ from wlhn.cli.bench import bench
 from wlhn.cli.datasets import datasets
 from wlhn.cli.embed import embed
 from wlhn.cli.evaluate import evaluate
+from wlhn.cli.explain import explain
+from wlhn.cli.explore import explore
 from wlhn.cli.hierarchy import hierarchy
 from wlhn.cli.output import fail
 from wlhn.cli.predict import predict
+from wlhn.cli.similar import similar
 from wlhn.cli.train import train
 from wlhn.errors import InputError
 
@@ -26,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(datasets, name="datasets")
-for command in (train, predict, evaluate, hierarchy, embed):
+for command in (train, predict, evaluate, hierarchy, embed, explain, similar, explore):
     app.command()(command)
 app.add_typer(bench, name="bench")
 

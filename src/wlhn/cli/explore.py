@@ -1,0 +1,48 @@
+"""`wlhn explore`: one page to look at colours, graphs and a model's answers, without a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wlhn.cli.datasets import Roles
+from wlhn.cli.output import DataRoot, Json, Seed, print_json
+from wlhn.cli.predict import load_like
+
+
+def explore(
+    what: Annotated[str, typer.Argument(metavar="RUN|DATA", help="A run folder of `wlhn train`, or data.")],
+    out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("explorer.html"),
+    data: Annotated[
+        str | None, typer.Option("--data", help="With a run: data to show.", show_default="what it was trained on")
+    ] = None,
+    iterations: Annotated[int, typer.Option(min=0, help="Without a run: rounds of refinement.")] = 3,
+    colours: Annotated[int, typer.Option(min=1, help="Colours on the page at most, the most frequent first.")] = 10_000,
+    role: Roles = None,
+    data_root: DataRoot = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Write a self-contained page: the colour tree in the Poincaré disc, the graphs, and what a model says of them."""
+    from wlhn.errors import InputError
+    from wlhn.evaluation.explorer import explorer_document
+    from wlhn.evaluation.run_folder import is_run, load_run, read_config
+    from wlhn.report.explorer import write_page
+
+    if out.suffix != ".html":
+        raise InputError(f"{out}: expected a name that ends in .html")
+    trained = load_run(Path(what)) if is_run(Path(what)) else None
+    if trained is None and data is not None:
+        raise InputError(f"{what}: no finished run here, expected one where --data is given")
+    name = what if trained is None else data or str(read_config(Path(what))["data"])
+    dataset = load_like(name, () if trained is None else trained.columns, data_root, role, seed)
+    document = explorer_document(dataset, trained, iterations, colours)
+    write_page(document, out)
+    if json:
+        print_json({"out": str(out), "colours": len(document["colours"]["x"]), "notes": document["notes"]})
+        return
+    for note in document["notes"]:
+        typer.echo(note)
+    typer.echo(f"Written to {out} ({out.stat().st_size / 1e6:.1f} MB); open it in a browser.")

@@ -1,0 +1,80 @@
+"""How nodes and edges are shown to people: atoms by their symbols, labels by their names, bonds by their order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wlhn.data.dataset import Dataset
+from wlhn.data.ogb import ATOM_CATEGORIES
+
+# By atomic number from 1; the last stands for everything else.
+ELEMENTS = """
+H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo Tc
+Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi
+Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg Cn Nh Fl Mc Lv Ts Og ?
+"""
+MUTAG_ATOMS = ("C", "N", "O", "F", "I", "Cl", "Br")  # as its README has them
+MUTAG_BONDS = (1.5, 1.0, 2.0, 3.0)  # aromatic, single, double, triple
+OGB_BONDS = (1.0, 2.0, 3.0, 1.5, 1.0)
+
+
+def node_names(dataset: Dataset) -> NDArray[Any]:
+    """What to write on each node: its atom, its label, or nothing.
+
+    >>> from wlhn.data import load
+    >>> node_names(load("MUTAG"))[:3].tolist(), set(node_names(load("karate")).tolist())
+    (['C', 'C', 'C'], {''})
+    """
+    graphs = dataset.graphs
+    if _has_ogb_atoms(dataset):
+        assert graphs.x is not None
+        symbols = np.array(ELEMENTS.split())
+        return symbols[graphs.x[:, 0].astype(int).clip(0, len(symbols) - 1)]
+    if graphs.node_label is None:
+        return np.full(graphs.num_nodes, "")
+    values, place = np.unique(graphs.node_label, return_inverse=True)
+    known = MUTAG_ATOMS if dataset.name == "MUTAG" else _label_values(dataset)
+    names = [str(known[v]) if 0 <= v < len(known) else str(v) for v in values.tolist()]
+    return np.array(names)[place]
+
+
+def node_columns(dataset: Dataset) -> dict[str, NDArray[Any]]:
+    """Columns one can colour nodes by: the label, numeric attributes, the degree.
+
+    >>> from wlhn.data import load
+    >>> list(node_columns(load("MUTAG")))
+    ['label', 'degree']
+    """
+    graphs = dataset.graphs
+    columns: dict[str, NDArray[Any]] = {}
+    names = node_names(dataset)
+    if len(names) and names[0] != "":
+        columns["label"] = names
+    if graphs.x is not None and not _has_ogb_atoms(dataset) and np.issubdtype(graphs.x.dtype, np.floating):
+        numeric = [c.name for c in dataset.columns if c.role == "feature" and c.kind == "numeric"]
+        titles = numeric if len(numeric) == graphs.x.shape[1] else [f"feature {k}" for k in range(graphs.x.shape[1])]
+        columns |= {title: graphs.x[:, k] for k, title in enumerate(titles[:12])}
+    return columns | {"degree": graphs.degree.astype(float)}
+
+
+def bond_orders(dataset: Dataset) -> NDArray[np.float64]:
+    """The order of each edge as a chemist draws it (1.5 is aromatic); 1 where edges are not bonds."""
+    graphs = dataset.graphs
+    if dataset.name == "MUTAG" and graphs.edge_label is not None:
+        return np.array(MUTAG_BONDS)[graphs.edge_label.clip(0, len(MUTAG_BONDS) - 1)]
+    if _has_ogb_atoms(dataset) and graphs.edge_attr is not None:
+        return np.array(OGB_BONDS)[graphs.edge_attr[:, 0].astype(int).clip(0, len(OGB_BONDS) - 1)]
+    return np.ones(graphs.num_edges)
+
+
+def _has_ogb_atoms(dataset: Dataset) -> bool:
+    return dataset.categories == ATOM_CATEGORIES and dataset.graphs.x is not None
+
+
+def _label_values(dataset: Dataset) -> tuple[Any, ...]:
+    """The names of the codes, where the label comes from the one categorical column of a table."""
+    named = [c.values for c in dataset.columns if c.role in ("feature", "category") and c.kind == "categories"]
+    return named[0] if len(named) == 1 else ()

@@ -1,0 +1,103 @@
+"""Nearest nodes and graphs of a trained WLHN, in its learned distance, beside the WL distance.
+
+Nodes: the hyperbolic distance of their points at the last depth; nodes of one colour share a point. Graphs: ‖h_G − h_H‖
+in the tangent space at the root, where the readout sums nodes and the head looks (the paper's Proposition 2; a
+hyperbolic distance of such long sums would only say which graph is small). The WL distance of nodes is the path between
+their colours in the tree; that of graphs is Σ over depths and colours of the difference in counts, which is the
+cheapest way to move one graph's nodes along the tree to the other's, nodes that are left over going to the root (both
+counted in steps of the tree).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from wlhn.embeddings.nearest import distances_to, nearest
+from wlhn.errors import InputError
+from wlhn.evaluation.trained import Trained
+from wlhn.graphs import Graphs
+from wlhn.hierarchy import Hierarchy
+from wlhn.models.loading import make_quotient
+from wlhn.models.wlhn import WLHN
+
+
+@dataclass(frozen=True, eq=False)
+class Similar:
+    """The nearest items, nearest first; the item itself is left out."""
+
+    index: NDArray[Any]  # positions
+    distance: NDArray[Any]  # learned
+    wl_distance: NDArray[Any]  # steps in the tree
+
+
+class Space:
+    """All nodes and graphs of some data as a trained WLHN places them."""
+
+    def __init__(self, trained: Trained, graphs: Graphs) -> None:
+        model = trained.model
+        if not isinstance(model, WLHN):
+            raise InputError(f"model {trained.settings.model}: has no points in hyperbolic space, expected wlhn")
+        encoded = trained.vocabulary.encode(graphs)
+        edges = encoded.graphs.edge_attr is not None
+        quotient = make_quotient(encoded.graphs, encoded.x, trained.settings.num_layers, edges)
+        self.graphs, self.hierarchy = graphs, quotient.hierarchy
+        model.eval()
+        batch = quotient.batch(np.arange(len(graphs)))
+        with torch.no_grad():
+            self.levels = [(points.r, points.e) for points, _ in model.levels(batch)]
+            self.graph_vector = model.graph_representation(batch)
+        self.r, self.e = self.levels[-1]  # a row for each colour of the last depth
+
+    def tree_directions(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """(r, e) of every node of the hierarchy's tree; a root above the first colours lies at the origin."""
+        above = self.hierarchy.offsets[0]
+        r = torch.cat([torch.zeros(above), *(r for r, _ in self.levels)])
+        return r, torch.cat([torch.zeros(above, self.e.shape[1]), *(e for _, e in self.levels)])
+
+    def similar_nodes(self, node: int, count: int) -> Similar:
+        """The nodes nearest to a node. Distances are computed once for each colour."""
+        colour = self.hierarchy.colours[-1]
+        own = int(colour[node])
+        per_colour = distances_to(self.r, self.e, self.r[own], self.e[own])
+        per_colour[own] = 0
+        chosen, distance = _others(per_colour[torch.from_numpy(colour.astype(np.int64))], node, count)
+        return Similar(chosen, distance, self.hierarchy.distance(np.full(len(chosen), node), chosen))
+
+    def similar_graphs(self, graph: int, count: int) -> Similar:
+        """The graphs nearest to a graph."""
+        distance = (self.graph_vector - self.graph_vector[graph]).norm(dim=1)
+        chosen, near = _others(distance, graph, count)
+        return Similar(chosen, near, graph_wl_distances(self.hierarchy, graph, chosen))
+
+
+def _others(distance: torch.Tensor, own: int, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """(positions, distances) of the nearest, without the item itself."""
+    distance[own] = torch.inf
+    index = nearest(distance, min(count, len(distance) - 1))
+    return index.numpy(), distance[index].numpy()
+
+
+def graph_wl_distances(hierarchy: Hierarchy, graph: int, others: NDArray[Any]) -> NDArray[np.int64]:
+    """The WL distance of one graph to others.
+
+    >>> import networkx as nx, wlhn
+    >>> triples = wlhn.refine([nx.path_graph(3), nx.path_graph(3), nx.complete_graph(3)], iterations=1)
+    >>> graph_wl_distances(triples, 0, np.array([1, 2])).tolist()
+    [0, 4]
+    """
+    total = np.zeros(len(others), np.int64)
+    for t in range(hierarchy.depth + 1):
+        ptr, colour, count = hierarchy.count_per_graph(t)
+        own = np.zeros(hierarchy.num_colours[t], np.int64)
+        own[colour[ptr[graph] : ptr[graph + 1]]] = count[ptr[graph] : ptr[graph + 1]]
+        size = own.sum()
+        for k, other in enumerate(others):
+            here = slice(ptr[other], ptr[other + 1])
+            shared = np.minimum(own[colour[here]], count[here]).sum()
+            total[k] += size + count[here].sum() - 2 * shared
+    return total

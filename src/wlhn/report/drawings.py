@@ -1,0 +1,113 @@
+"""Graphs as drawings: tinted nodes, and colour refinement round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wlhn.report.style import AGAINST, FOR, bare, new_figure, plain, shades, write_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STRESS = 120  # up to this many nodes, distances of the drawing follow those of the graph
+
+
+def layout(edges: ArrayLike, num_nodes: int, seed: int = 0) -> NDArray[np.float64]:
+    """Places (nodes, 2) for a drawing; components stand side by side.
+
+    >>> layout([[0, 1], [1, 2]], 3).shape
+    (3, 2)
+    """
+    import networkx as nx
+
+    graph = nx.Graph()
+    graph.add_nodes_from(range(num_nodes))
+    graph.add_edges_from((int(u), int(v)) for u, v in np.asarray(edges, int).reshape(-1, 2) if u != v)
+    place, right = np.zeros((num_nodes, 2)), 0.0
+    for members in nx.connected_components(graph):
+        part, nodes = graph.subgraph(members), sorted(members)
+        if len(nodes) <= STRESS:
+            at = nx.kamada_kawai_layout(part, scale=np.sqrt(len(nodes)))
+        else:
+            at = nx.spring_layout(part, seed=seed, scale=np.sqrt(len(nodes)))
+        spots = np.array([at[v] for v in nodes])
+        spots -= [spots[:, 0].min() - right, spots[:, 1].mean()]
+        place[nodes] = spots
+        right = spots[:, 0].max() + 1.0
+    return place
+
+
+def tinted_graph(
+    edges: ArrayLike,
+    value: ArrayLike,
+    path: str | Path,
+    *,
+    labels: Sequence[Any] = (),
+    title: str = "",
+    scale: str = "contribution",
+) -> None:
+    """A graph whose nodes are tinted from blue (below 0) over white to vermilion (above): edges (m, 2), one value each.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "graph.svg"
+    >>> tinted_graph([[0, 1], [1, 2]], [1.0, -0.5, 0.0], path, labels=["C", "O", "H"])
+    >>> "<svg" in path.read_text()
+    True
+    """
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+    values = np.asarray(value, float)
+    ends = np.asarray(edges, int).reshape(-1, 2)
+    reach = float(np.abs(values).max(initial=0)) or 1.0
+    colours = ScalarMappable(
+        Normalize(-reach, reach), LinearSegmentedColormap.from_list("against-for", [AGAINST, "#FFFFFF", FOR])
+    )
+    figure = new_figure(6.5, 5)
+    axes = figure.subplots()
+    _draw(axes, ends, layout(ends, len(values)), colours.to_rgba(values), labels)
+    axes.set_title(plain(title, 90), fontsize="medium")
+    figure.colorbar(colours, ax=axes, label=plain(scale, 60), shrink=0.75)
+    write_figure(figure, path)
+
+
+def refinement_steps(edges: ArrayLike, colours: Sequence[ArrayLike], path: str | Path, *, title: str = "") -> None:
+    """One graph, drawn once for each depth of refinement: nodes of one WL colour share colour and number.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "steps.png"
+    >>> refinement_steps([[0, 1], [1, 2]], [[0, 0, 0], [0, 1, 0]], path)
+    >>> path.stat().st_size > 1000
+    True
+    """
+    ends = np.asarray(edges, int).reshape(-1, 2)
+    place = layout(ends, len(np.asarray(colours[0])))
+    figure = new_figure(3.2 * len(colours), 3.5)
+    for t, (axes, colour) in enumerate(zip(np.ravel(figure.subplots(1, len(colours))), colours, strict=True)):
+        known, number = np.unique(np.asarray(colour), return_inverse=True)
+        fill = np.array(shades(len(known)))[number]
+        _draw(axes, ends, place, fill, number.tolist())
+        axes.set_title(f"depth {t}: {len(known)} colour{'s' * (len(known) != 1)}", fontsize="medium")
+    figure.suptitle(plain(title, 90))
+    write_figure(figure, path)
+
+
+def _draw(axes: Axes, ends: NDArray[Any], place: NDArray[Any], fill: Any, labels: Sequence[Any]) -> None:
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import to_rgba_array
+
+    bare(axes)
+    size = float(np.clip(6000 / max(len(place), 1), 8, 260))
+    axes.add_collection(LineCollection(list(place[ends]), colors="#888888", linewidths=1.0, zorder=1))
+    axes.scatter(place[:, 0], place[:, 1], s=size, c=fill, edgecolors="#555555", linewidths=0.7, zorder=2)
+    if size >= 100:
+        dark = to_rgba_array(fill)[:, :3] @ [0.299, 0.587, 0.114] < 0.5
+        for (x, y), label, on_dark in zip(place, labels, dark, strict=False):
+            style: dict[str, Any] = {"color": "white" if on_dark else "black", "fontsize": "small", "zorder": 3}
+            axes.annotate(plain(label, 6), (x, y), ha="center", va="center", **style)
+    axes.margins(0.12)
