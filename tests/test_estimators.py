@@ -19,7 +19,7 @@ from wlhn.errors import InputError
 from wlhn.estimators import GraphClassifier, GraphEmbedder, GraphRegressor, NodeClassifier, NodeRegressor
 from wlhn.graphs import to_networkx, to_pyg
 
-SMALL = {"hidden_channels": 16, "num_layers": 2, "epochs": 60, "learning_rate": 0.01}
+SMALL = {"hidden_channels": 16, "num_layers": 2, "epochs": 45, "learning_rate": 0.01}
 ESTIMATORS = (GraphClassifier, GraphRegressor, NodeClassifier, NodeRegressor, GraphEmbedder)
 
 # The checks of `check_estimator` that pass no rows of numbers to `fit`; the others do, and our input is graphs.

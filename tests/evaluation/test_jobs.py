@@ -47,7 +47,7 @@ def start(data: Path, grid: Path, out: Path, jobs: int) -> subprocess.Popen[str]
 def wait_for_work(out: Path, process: subprocess.Popen[str], results: int) -> None:
     """Until so many jobs are done and another has passed an epoch."""
     folder = out / "jobs"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while len(list(folder.glob("*.json"))) < results or not list(folder.glob(".*.checkpoint")):
         assert time.monotonic() < deadline
         if process.poll() is not None:
@@ -59,19 +59,19 @@ def test_numbers_do_not_depend_on_jobs_nor_on_kills(data: Path, tmp_path: Path) 
     grid = tmp_path / "grid.json"
     settings = SMALL | {"epochs": 8, "dropout": 0.5}
     grid.write_text(json.dumps({"settings": settings, "grid": {"learning_rate": [0.01, 0.001]}}))
-    with start(data, grid, tmp_path / "whole", jobs=2) as process:
+    with start(data, grid, tmp_path / "whole", jobs=1) as process:
         wanted, errors = process.communicate()
     assert process.returncode == 0, errors
     # Killed in the middle of a job, interrupted with Ctrl-C, killed again; then left alone.
     torn = tmp_path / "torn"
-    for results, sign, number in ((1, signal.SIGKILL, 2), (8, signal.SIGINT, 2), (18, signal.SIGKILL, 1)):
+    for results, sign, number in ((1, signal.SIGKILL, 1), (6, signal.SIGINT, 2), (16, signal.SIGKILL, 2)):
         with start(data, grid, torn, number) as process:
             wait_for_work(torn, process, results)
             process.send_signal(sign)  # the parent alone: workers must leave with it
-            _, errors = process.communicate(timeout=30)  # ends only when the last of them has closed the pipe
+            _, errors = process.communicate(timeout=120)  # ends only when the last of them has closed the pipe
             assert process.returncode == (130 if sign == signal.SIGINT else -9), errors
             assert "Traceback" not in errors
-    assert len(list((torn / "jobs").glob("*.json"))) >= 18
+    assert len(list((torn / "jobs").glob("*.json"))) >= 16
     with start(data, grid, torn, jobs=1) as process:
         found, errors = process.communicate()
     assert process.returncode == 0, errors
@@ -147,6 +147,22 @@ def test_a_folder_keeps_to_its_plan(data: Path, tmp_path: Path) -> None:
     (tmp_path / "evaluation.json").write_text("{")
     with pytest.raises(InputError, match="damaged"):
         read_outcome(tmp_path)
+
+
+def test_ogb_is_scored_by_its_own_evaluator(tmp_path: Path) -> None:
+    data = tiny(60)
+    (split, *_) = ten_fold(data, 0)
+    y = data.y[:, None].astype(np.float32)
+    molecules = replace(data, name="ogbg-molhiv", y=y, task="binary", classes=(), targets=("active",), splits=(split,))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "_load", lambda name, root: molecules)
+        outcome = evaluate(
+            molecules, "ogbg-molhiv", [Settings(**SMALL, epochs=3)], tmp_path, protocol="ogb", grid="test"
+        )
+    assert outcome["metric"] == "rocauc"
+    assert len(outcome["splits"][0]["test_scores"]) == 10
+    assert len(set(outcome["splits"][0]["seeds"])) == 10
+    assert outcome["std"] == pytest.approx(np.std(outcome["splits"][0]["test_scores"]))
 
 
 @pytest.mark.parametrize("name", [n for n in PROTOCOLS if n != "ogb"])
