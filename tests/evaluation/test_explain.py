@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -89,6 +90,29 @@ def test_on_molecules_parts_add_up_to_1e_4_and_nodes_share_their_colours_part(mu
         assert margin.base + margin.colour.sum() == pytest.approx(said[g], abs=1e-4)
         assert np.bincount(explanation.node_colour).tolist() == explanation.count.tolist()
         np.testing.assert_allclose(np.bincount(explanation.node_colour, margin.node), margin.colour, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"readout": "both"},
+        {"readout": "all", "directions": "whitened"},
+        {"edge_features": True},
+        {"head": "hyperbolic"},
+    ],
+    ids=str,
+)
+def test_every_kind_of_wlhn_can_be_explained(options: dict[str, Any], tmp_path: Path) -> None:
+    some = load("MUTAG").select(np.arange(40))
+    settings = Settings(hidden_channels=8, num_layers=2, epochs=1, **options)
+    trained = train(some, settings, tmp_path / "run").trained
+    for g in range(0, 40, 13):
+        one = Feed(trained.vocabulary.encode(some.graphs.select([g])), "colours", 2).batch(np.array([0]))
+        with torch.no_grad():
+            logits = run(trained.model.eval(), one)[0].tolist()
+        margin = explain(trained, some.graphs, g).margin(1)
+        assert margin.base + margin.node.sum() == pytest.approx(margin.value, abs=1e-6)
+        assert margin.value == pytest.approx(logits[1] - logits[0], abs=1e-4)
 
 
 def test_the_command_tables_draws_and_prints_json(mutag_run: Path, tmp_path: Path) -> None:

@@ -75,9 +75,9 @@ def explain(trained: Trained, graphs: Graphs, graph: int) -> Explanation:
     batch = quotient.batch([0])
     model.eval()
     with torch.no_grad():
-        rows = model.rows(batch)
+        rows, h = model.rows(batch), model.graph_representation(batch)[0]
     count = torch.from_numpy(quotient.hierarchy.count(quotient.hierarchy.depth))
-    each, there, base = contributions(model.head, rows, count)
+    each, there, base = contributions(model.head, rows, count, h)
     scale, shift = trained.scale.double(), trained.shift.double()
     return Explanation(
         output=(there * scale + shift).numpy(),

@@ -10,7 +10,8 @@ counted in steps of the tree).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,9 @@ class Space:
         edges = encoded.graphs.edge_attr is not None
         quotient = make_quotient(encoded.graphs, encoded.x, trained.settings.num_layers, edges)
         self.graphs, self.hierarchy = graphs, quotient.hierarchy
-        model.eval()
-        batch = quotient.batch(np.arange(len(graphs)))
+        # In float64: seen from the root, near points that lie far out differ in the last digits of their directions.
+        model, batch = copy.deepcopy(model).double().eval(), quotient.batch(np.arange(len(graphs)))
+        batch = replace(batch, x=_double(batch.x), edge_x=None if batch.edge_x is None else _double(batch.edge_x))
         with torch.no_grad():
             self.levels = [(points.r, points.e) for points, _ in model.levels(batch)]
             self.graph_vector = model.graph_representation(batch)
@@ -56,8 +58,8 @@ class Space:
     def tree_directions(self) -> tuple[torch.Tensor, torch.Tensor]:
         """(r, e) of every node of the hierarchy's tree; a root above the first colours lies at the origin."""
         above = self.hierarchy.offsets[0]
-        r = torch.cat([torch.zeros(above), *(r for r, _ in self.levels)])
-        return r, torch.cat([torch.zeros(above, self.e.shape[1]), *(e for _, e in self.levels)])
+        r = torch.cat([torch.zeros(above, dtype=self.r.dtype), *(r for r, _ in self.levels)])
+        return r, torch.cat([torch.zeros(above, self.e.shape[1], dtype=self.e.dtype), *(e for _, e in self.levels)])
 
     def similar_nodes(self, node: int, count: int) -> Similar:
         """The nodes nearest to a node. Distances are computed once for each colour."""
@@ -73,6 +75,11 @@ class Space:
         distance = (self.graph_vector - self.graph_vector[graph]).norm(dim=1)
         chosen, near = _others(distance, graph, count)
         return Similar(chosen, near, graph_wl_distances(self.hierarchy, graph, chosen))
+
+
+def _double(features: torch.Tensor) -> torch.Tensor:
+    """Numbers in float64; categories stay what they are."""
+    return features.double() if features.is_floating_point() else features
 
 
 def _others(distance: torch.Tensor, own: int, count: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -34,8 +34,8 @@ def mean_gradient(head: nn.Module, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     True
     """
     with torch.no_grad():
-        own = next(head.parameters()).dtype
-        there, base = head.eval()(torch.stack([h, torch.zeros_like(h)]).to(own)).double()
+        own = h.to(next(head.parameters()).dtype)[None]  # alone, as rounding can depend on the company
+        there, base = (head.eval()(row)[0].double() for row in (own, torch.zeros_like(own)))
     head = copy.deepcopy(head).double().requires_grad_(False)
     h = h.detach().double()
 
@@ -59,8 +59,7 @@ def mean_gradient(head: nn.Module, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         start = torch.cat([start, start + width])
         if not len(start):
             break
-    missing = there - base - total @ h
-    return total + missing[:, None] * h / h.square().sum().clamp_min(1e-300), there, base
+    return total, there, base
 
 
 def _gradients(head: nn.Module, at: Tensor) -> Tensor:
@@ -71,8 +70,12 @@ def _gradients(head: nn.Module, at: Tensor) -> Tensor:
     return torch.stack(columns, dim=1)
 
 
-def contributions(head: nn.Module, rows: Tensor, count: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def contributions(
+    head: nn.Module, rows: Tensor, count: Tensor, h: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
     """(what each colour adds to each output (colours, outputs), output(h_G), output(0)); n_i = count, x_i = rows.
+
+    `h` is h_G as the model itself has summed it, where its rounding shall be kept.
 
     >>> head = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
     >>> each, there, base = contributions(head, torch.tensor([[1.0, 2.0], [3.0, -1.0]]), torch.tensor([2, 1]))
@@ -80,5 +83,8 @@ def contributions(head: nn.Module, rows: Tensor, count: Tensor) -> tuple[Tensor,
     True
     """
     weighted = rows.detach().double() * count.double()[:, None]
-    gradient, there, base = mean_gradient(head, weighted.sum(dim=0))
+    total = weighted.sum(dim=0)
+    gradient, there, base = mean_gradient(head, total if h is None else h)
+    missing = there - base - gradient @ total
+    gradient = gradient + missing[:, None] * total / total.square().sum().clamp_min(1e-300)
     return weighted @ gradient.T, there, base
