@@ -5,11 +5,14 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import wlhn
+from wlhn.cli.app import app
 from wlhn.data import load
 from wlhn.embeddings import quality
 from wlhn.embeddings.planar import planar
+from wlhn.errors import InputError
 from wlhn.evaluation.explorer import explorer_document, keep_frequent
 from wlhn.evaluation.run_folder import load_run
 
@@ -58,6 +61,13 @@ def test_data_without_a_model_have_a_page_too(data: str) -> None:
             dataset.y if dataset.level == "node" else np.repeat(dataset.y, np.diff(dataset.graphs.node_ptr))
         ).tolist()
     )
+
+
+def test_the_command_refuses_what_it_cannot_show(tmp_path: Path) -> None:
+    for wrong in (["nowhere"], ["karate", "--data", "MUTAG"], ["karate", "--out", str(tmp_path / "page.txt")]):
+        out = [] if "--out" in wrong else ["--out", str(tmp_path / "page.html")]
+        assert isinstance(CliRunner().invoke(app, ["explore", *wrong, *out]).exception, InputError)
+    assert not list(tmp_path.iterdir())
 
 
 def test_numbers_are_columns_and_a_page_may_be_as_small_as_one_likes() -> None:
