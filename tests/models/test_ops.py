@@ -1,6 +1,6 @@
 """The compiled operations against plain torch, which other devices run: values and gradients."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def level(rows: int, before: int, weighted: bool) -> ColourLevel:
 
 
 def random(*shape: int) -> Tensor:
-    return torch.randn(*shape, dtype=torch.float64, requires_grad=True)
+    return torch.randn(shape, dtype=torch.float64, requires_grad=True)
 
 
 N, M, D = 700, 300, 5
@@ -58,8 +58,8 @@ CASES: dict[str, tuple[Callable[..., object], Callable[[], tuple[Tensor, ...]]]]
 
 
 @pytest.fixture
-def plain_torch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[bool], None]]:
-    yield lambda wanted: monkeypatch.setattr(parallel, "compiled_for", lambda tensor: not wanted)
+def plain_torch(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    return lambda: monkeypatch.setattr(parallel, "compiled_for", lambda tensor: False)
 
 
 def results(operation: Callable[..., object], inputs: tuple[Tensor, ...]) -> list[Tensor]:
@@ -72,12 +72,12 @@ def results(operation: Callable[..., object], inputs: tuple[Tensor, ...]) -> lis
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_compiled_equals_plain_torch(name: str, plain_torch: Callable[[bool], None]) -> None:
+def test_compiled_equals_plain_torch(name: str, plain_torch: Callable[[], None]) -> None:
     torch.manual_seed(0)
     operation, make = CASES[name]
     inputs = make()
     compiled = results(operation, inputs)
-    plain_torch(True)
+    plain_torch()
     for a, b in zip(compiled, results(operation, inputs), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-10, atol=1e-10)
 
@@ -94,7 +94,7 @@ def test_product_is_the_matrix_product() -> None:
     )
 
 
-def test_whole_model_in_plain_torch(plain_torch: Callable[[bool], None]) -> None:
+def test_whole_model_in_plain_torch(plain_torch: Callable[[], None]) -> None:
     """What a CUDA device would run gives the same output and gradients."""
     torch.manual_seed(0)
     edges = np.random.default_rng(0).integers(0, 30, (2, 40))
@@ -102,7 +102,7 @@ def test_whole_model_in_plain_torch(plain_torch: Callable[[bool], None]) -> None
     batch = make_quotient(graphs, np.eye(2)[np.arange(30) % 2], 3).batch([0])
     model = WLHN(2, 8, 3, 4, learn_tau=True).double()
     compiled = results(lambda *_: model.run(batch), tuple(model.parameters()))
-    plain_torch(True)
+    plain_torch()
     for a, b in zip(compiled, results(lambda *_: model.run(batch), tuple(model.parameters())), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-9)
 
