@@ -9,7 +9,11 @@ from typing import Annotated
 import typer
 
 from wlhn.cli.datasets import datasets
+from wlhn.cli.embed import embed
+from wlhn.cli.evaluate import evaluate
 from wlhn.cli.output import fail
+from wlhn.cli.predict import predict
+from wlhn.cli.train import train
 from wlhn.errors import InputError
 
 app = typer.Typer(
@@ -20,6 +24,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(datasets, name="datasets")
+for command in (train, predict, embed, evaluate):
+    app.command()(command)
 
 
 def _version(wanted: bool) -> None:

@@ -29,6 +29,23 @@ from wlhn.models.wlhn import WLHN
 CHUNK = 256  # graphs at a time
 
 
+@dataclass(frozen=True)
+class Unseen:
+    """How much of some graphs training had not.
+
+    >>> Unseen(1, 0, (0, 2)) + Unseen(1, 1, (1, 3))
+    Unseen(nodes=2, edges=1, colours=(1, 5))
+    """
+
+    nodes: int  # with a label or category that was not there
+    edges: int
+    colours: tuple[int, ...]  # nodes whose colour was not there, depth by depth
+
+    def __add__(self, other: Unseen) -> Unseen:
+        colours = tuple(a + b for a, b in zip(self.colours, other.colours, strict=True))
+        return Unseen(self.nodes + other.nodes, self.edges + other.edges, colours)
+
+
 @dataclass(frozen=True, eq=False)
 class Predicted:
     """What a model says of some graphs, and how much of them it had never seen."""
@@ -36,9 +53,7 @@ class Predicted:
     first: int  # position of the first graph
     graphs: Graphs
     outputs: NDArray[Any]  # (graphs or nodes, channels): probabilities, or numbers of a regression
-    unseen_nodes: int  # with a label or category that training had not
-    unseen_edges: int
-    unseen_colours: tuple[int, ...]  # nodes whose colour training had not, depth by depth
+    unseen: Unseen
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,14 +114,7 @@ class Trained:
         for first, part, encoded, batch in self._batches(graphs, chunk):
             with torch.no_grad():
                 outputs = probabilities(self.task, run(self.model, batch) * self.scale + self.shift)
-            yield Predicted(
-                first=first,
-                graphs=part,
-                outputs=outputs.numpy(),
-                unseen_nodes=encoded.unseen_nodes,
-                unseen_edges=encoded.unseen_edges,
-                unseen_colours=self._unseen_colours(encoded),
-            )
+            yield Predicted(first, part, outputs.numpy(), self._unseen(encoded))
 
     def embed(self, graphs: Graphs, chunk: int = CHUNK) -> Iterator[Embedded]:
         """Points and tangent vectors of nodes at every depth, and the vectors of graphs, so many graphs at a time."""
@@ -134,9 +142,10 @@ class Trained:
             feed = Feed(encoded, registered(self.settings.model).eats, self.settings.num_layers, level)
             yield first, part, encoded, feed.batch(np.arange(len(part)))
 
-    def _unseen_colours(self, encoded: Encoded) -> tuple[int, ...]:
+    def _unseen(self, encoded: Encoded) -> Unseen:
         new = assign(self.colours, encoded.graphs, initial=encoded.x)
-        return tuple(int((colour < 0).sum()) for colour in new.colours)
+        colours = tuple(int((colour < 0).sum()) for colour in new.colours)
+        return Unseen(encoded.unseen_nodes, encoded.unseen_edges, colours)
 
 
 def _stack(from_last_to_first: list[Tensor]) -> NDArray[Any]:

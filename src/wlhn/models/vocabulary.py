@@ -21,32 +21,44 @@ from wlhn.graphs import Graphs
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of features: numbers, or categories of these sizes."""
+    """Columns of features: so many numbers, or categories, of which these were there in training.
 
-    kind: Literal["numbers", "categories"]
-    sizes: tuple[int, ...]  # of numbers: 1 each
+    >>> Columns.of(np.array([[5, 0], [7, 0]])).encode(np.array([[7, 1]]))[0]
+    array([[ 1, -1]])
+    """
+
+    width: int
+    known: tuple[tuple[int, ...], ...] | None  # rising, column by column; None: numbers
 
     @staticmethod
     def of(values: NDArray[Any]) -> Columns:
         if np.issubdtype(values.dtype, np.integer):
-            return Columns("categories", tuple(int(top) + 1 for top in values.max(axis=0, initial=0)))
-        return Columns("numbers", (1,) * values.shape[1])
+            return Columns(values.shape[1], tuple(tuple(np.unique(column).tolist()) for column in values.T))
+        return Columns(values.shape[1], None)
 
     @property
     def channels(self) -> int | tuple[int, ...]:
         """What `input_encoder` wants to know."""
-        return len(self.sizes) if self.kind == "numbers" else self.sizes
+        return self.width if self.known is None else tuple(map(len, self.known))
 
     def encode(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """(the columns as float32 or int64, which rows hold an unknown category)."""
-        if values.ndim != 2 or values.shape[1] != len(self.sizes):
-            raise InputError(f"features: expected {len(self.sizes)} columns as in training, found {values.shape[1:]}")
-        if self.kind == "numbers":
+        """(numbers as float32 or categories as codes 0, 1, …, which rows hold an unknown category)."""
+        if values.ndim != 2 or values.shape[1] != self.width:
+            raise InputError(f"features: expected {self.width} columns as in training, found shape {values.shape}")
+        if self.known is None:
             return np.asarray(values, np.float32), np.zeros(len(values), bool)
         if not np.issubdtype(values.dtype, np.integer):
             raise InputError(f"features: expected integer categories as in training, found {values.dtype}")
-        unknown = (values < 0) | (values >= np.array(self.sizes))
-        return np.where(unknown, -1, values).astype(np.int64), np.asarray(unknown.any(axis=1))
+        columns = [_places(column, known) for column, known in zip(values.T, self.known, strict=True)]
+        codes = np.stack(columns, axis=1)
+        return codes, np.asarray((codes < 0).any(axis=1))
+
+
+def _places(values: NDArray[Any], known: tuple[int, ...]) -> NDArray[np.int64]:
+    """The place of each value among the known ones, or −1."""
+    table = np.array(known, dtype=np.int64)
+    place = np.minimum(np.searchsorted(table, values), max(len(table) - 1, 0))
+    return np.where(table[place] == values, place, -1) if len(table) else np.full(len(values), -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +84,7 @@ class Vocabulary:
 
     nodes: Encoding
     columns: Columns
-    edge_labels: tuple[int, ...] = ()  # known ones, rising
+    edges: Literal["labels", "features"] | None = None  # what the model sees of an edge
     edge_columns: Columns | None = None
 
     @staticmethod
@@ -83,11 +95,10 @@ class Vocabulary:
         if not edges:
             return Vocabulary(nodes, columns)
         if graphs.edge_label is not None:
-            known = tuple(np.unique(graphs.edge_label).tolist())
-            return Vocabulary(nodes, columns, known, Columns("categories", (len(known),)))
+            return Vocabulary(nodes, columns, "labels", Columns.of(graphs.edge_label[:, None]))
         if graphs.edge_attr is None:
             raise InputError(f"{dataset.name}: edges have neither labels nor features, expected either (edge_features)")
-        return Vocabulary(nodes, columns, edge_columns=Columns.of(graphs.edge_attr))
+        return Vocabulary(nodes, columns, "features", Columns.of(graphs.edge_attr))
 
     @property
     def in_channels(self) -> int | tuple[int, ...]:
@@ -111,14 +122,10 @@ class Vocabulary:
         return Encoded(seen, x, int(unknown.sum()), int(unknown_edges.sum()))
 
     def _edge_values(self, graphs: Graphs) -> NDArray[Any]:
-        given = graphs.edge_label if self.edge_labels else graphs.edge_attr
+        given = graphs.edge_label if self.edges == "labels" else graphs.edge_attr
         if given is None:
-            raise InputError(f"graphs have no edge {'labels' if self.edge_labels else 'features'}, training had")
-        if not self.edge_labels:
-            return given
-        known = np.array(self.edge_labels)
-        place = np.minimum(np.searchsorted(known, given), len(known) - 1)
-        return np.where(known[place] == given, place, -1)[:, None]
+            raise InputError(f"graphs have no edge {self.edges}, expected them as in training")
+        return given[:, None] if self.edges == "labels" else given
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -137,10 +144,11 @@ class Vocabulary:
         return Vocabulary(
             nodes=Encoding(**nodes),
             columns=_columns(document["columns"]),
-            edge_labels=tuple(document["edge_labels"]),
+            edges=document["edges"],
             edge_columns=None if edge_columns is None else _columns(edge_columns),
         )
 
 
 def _columns(document: Mapping[str, Any]) -> Columns:
-    return Columns(document["kind"], tuple(document["sizes"]))
+    known = document["known"]
+    return Columns(document["width"], None if known is None else tuple(map(tuple, known)))

@@ -1,0 +1,95 @@
+"""`wlhn evaluate`: how good a model is on a data set, by a protocol that others can check."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from wlhn.cli import options
+from wlhn.cli.output import DataRoot, Json, Seed, print_json, print_table
+from wlhn.cli.progress import progress
+
+
+def evaluate(
+    data: Annotated[str, typer.Argument(help="A known name or a path.")],
+    out: Annotated[Path, typer.Option("--out", help="The folder of results; what is done there is not done again.")],
+    model: options.Model = "wlhn",
+    protocol: Annotated[str, typer.Option(help="ten-fold, random-splits, fixed-splits or ogb.")] = "ten-fold",
+    grid: Annotated[str, typer.Option(help="lean, paper, or a JSON file of settings to choose from.")] = "lean",
+    final_runs: Annotated[
+        int | None, typer.Option(min=1, help="Final runs on each split.", show_default="as the protocol")
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes at work; numbers do not depend on it.")] = 1,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try jobs again that failed.")] = False,
+    compare: Annotated[
+        Path | None, typer.Option("--compare", help="Another result folder on the same splits, for a paired test.")
+    ] = None,
+    data_root: DataRoot = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Select settings on validation items, score the test items, and say how sure the number is."""
+    from wlhn.data.load import load
+    from wlhn.evaluation.comparison import compare as compare_outcomes
+    from wlhn.evaluation.evaluate import evaluate as run_evaluation
+    from wlhn.evaluation.evaluate import read_outcome
+    from wlhn.evaluation.executor import local_executor
+    from wlhn.evaluation.grids import read_grid
+
+    candidates = read_grid(grid, model)
+    other = None if compare is None else read_outcome(compare)
+    dataset = load(data, data_root=data_root, progress=sys.stderr.isatty())
+    with local_executor(jobs) as executor, progress(f"{dataset.name}, {model}", "job") as advance:
+        outcome = run_evaluation(
+            dataset,
+            data,
+            candidates,
+            out,
+            protocol=protocol,
+            grid=grid,
+            seed=seed,
+            final_runs=final_runs,
+            data_root=None if data_root is None else str(data_root),
+            executor=executor,
+            retry_failed=retry_failed,
+            on_done=lambda phase, done, total: advance(done, total, phase),
+        )
+    comparison = None if other is None else asdict(compare_outcomes(outcome, other))
+    if json:
+        print_json(outcome if comparison is None else outcome | {"comparison": comparison})
+        return
+    _print(outcome)
+    if comparison is not None and other is not None:
+        typer.echo(
+            f"Against {other['model']} ({other['grid']}) on the same splits: difference "
+            f"{comparison['difference']:+.4f}, better on {comparison['better']}, worse on {comparison['worse']}; "
+            f"p = {comparison['wilcoxon_p']:.3f} (Wilcoxon), {comparison['corrected_t_p']:.3f} (corrected resampled t)."
+        )
+
+
+def _print(outcome: dict[str, Any]) -> None:
+    from wlhn.evaluation.evaluate import shown
+
+    metric, candidates = outcome["metric"], outcome["candidates"]
+    varied = [name for name in candidates[0] if len({str(c[name]) for c in candidates}) > 1]
+    rows = [
+        (
+            str(k),
+            shown(sum(split["valid"]) / len(split["valid"]), metric),
+            ", ".join(shown(score, metric) for score in split["test_scores"]),
+            ", ".join(f"{name} {split['settings'][name]}" for name in varied) or "the only one",
+        )
+        for k, split in enumerate(outcome["splits"])
+    ]
+    title = f"{outcome['data']}, {outcome['model']}, {outcome['protocol']}, grid {outcome['grid']}"
+    print_table(title, ("split", "validation", f"test {metric}", "chosen settings"), rows)
+    typer.echo(
+        f"Test {metric}: {shown(outcome['mean'], metric)} ± {shown(outcome['std'], metric)} "
+        f"({outcome['jobs']} runs, {outcome['seconds']:.0f} s of work, splits {outcome['splits_hash']})"
+    )
+    if outcome["numerics"]["broken_runs"]:
+        typer.echo(f"Numbers broke down in {outcome['numerics']['broken_runs']} runs; their best epochs before count.")

@@ -1,0 +1,31 @@
+"""Options of models and training on the command line: each is a field of `Settings` and keeps its default."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def _option(help_text: str, default: str = "") -> typer.models.OptionInfo:
+    return typer.Option(help=help_text, show_default=default or False)
+
+
+Model = Annotated[str, typer.Option("--model", help="A registered model: wlhn, gin, …")]
+HiddenChannels = Annotated[int | None, _option("Width of the layers, dimension of the ball.", "64")]
+NumLayers = Annotated[int | None, _option("Rounds of message passing.", "3")]
+Dropout = Annotated[float | None, _option("Dropout in the head.", "0.0")]
+Head = Annotated[str | None, _option("euclidean or hyperbolic.", "euclidean")]
+EdgeFeatures = Annotated[bool | None, _option("Whether the model sees labels or features of edges.", "False")]
+Tau = Annotated[float | None, _option("Length of the tree's edges (wlhn).", "1.0")]
+Directions = Annotated[str | None, _option("relu or whitened (wlhn).", "relu")]
+Readout = Annotated[str | None, _option("hyperbolic, both or all (wlhn).", "hyperbolic")]
+LearningRate = Annotated[float | None, _option("Step size of the optimizer.", "0.001")]
+Optimizer = Annotated[str | None, _option("adam or riemannian-adam.", "adam")]
+WeightDecay = Annotated[float | None, _option("L2 penalty.", "0.0")]
+BatchSize = Annotated[int | None, _option("Graphs in a batch.", "128")]
+Epochs = Annotated[int | None, _option("Epochs at most.", "300")]
+Patience = Annotated[int | None, _option("Epochs without improvement on the validation items.", "50")]
+Degree = Annotated[str | None, _option("How degrees enter: scalar, onehot or log.", "scalar")]
+Out = Annotated[Path, typer.Option("--out", help="The file to write.")]

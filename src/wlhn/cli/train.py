@@ -1,0 +1,152 @@
+"""`wlhn train`: one model, one folder, and a summary in plain words."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wlhn.cli import options
+from wlhn.cli.datasets import Roles, parse_roles
+from wlhn.cli.output import DataRoot, Json, Seed, print_json
+from wlhn.cli.progress import progress
+from wlhn.errors import InputError
+
+if TYPE_CHECKING:
+    from wlhn.evaluation.fit import Epoch
+    from wlhn.evaluation.settings import Settings
+    from wlhn.evaluation.train import TrainedRun
+
+
+def train(
+    data: Annotated[str, typer.Argument(help="A known name or a path; without it, built-in MUTAG.")] = "MUTAG",
+    model: options.Model = "wlhn",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The run folder.", show_default="runs/DATA-MODEL-1, -2, …")
+    ] = None,
+    split: Annotated[
+        int | None, typer.Option("--split", min=0, help="Use the published split of this number, from 0.")
+    ] = None,
+    hidden_channels: options.HiddenChannels = None,
+    num_layers: options.NumLayers = None,
+    dropout: options.Dropout = None,
+    head: options.Head = None,
+    edge_features: options.EdgeFeatures = None,
+    tau: options.Tau = None,
+    directions: options.Directions = None,
+    readout: options.Readout = None,
+    learning_rate: options.LearningRate = None,
+    optimizer: options.Optimizer = None,
+    weight_decay: options.WeightDecay = None,
+    batch_size: options.BatchSize = None,
+    epochs: options.Epochs = None,
+    patience: options.Patience = None,
+    degree: options.Degree = None,
+    role: Roles = None,
+    data_root: DataRoot = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Train one model and keep it in a run folder; a run that was interrupted goes on in the same folder."""
+    given: dict[str, Any] = {
+        "model": model,
+        "hidden_channels": hidden_channels,
+        "num_layers": num_layers,
+        "dropout": dropout,
+        "head": head,
+        "edge_features": edge_features,
+        "tau": tau,
+        "directions": directions,
+        "readout": readout,
+        "learning_rate": learning_rate,
+        "optimizer": optimizer,
+        "weight_decay": weight_decay,
+        "batch_size": batch_size,
+        "epochs": epochs,
+        "patience": patience,
+        "degree": degree,
+    }
+    from wlhn.data.load import load
+    from wlhn.evaluation.settings import Settings
+    from wlhn.evaluation.train import train as train_run
+    from wlhn.models.registry import check_options
+
+    settings = Settings.from_json({name: value for name, value in given.items() if value is not None})
+    check_options(settings)
+    dataset = load(data, data_root=data_root, roles=parse_roles(role), seed=seed, progress=sys.stderr.isatty())
+    chosen = None
+    if split is not None:
+        if split >= len(dataset.splits):
+            raise InputError(f"--split {split}: {dataset.name} came with {len(dataset.splits)} splits")
+        chosen = dataset.splits[split]
+    folder = out or _free_folder(f"{dataset.name}-{settings.model}")
+    if not json:
+        typer.echo(f"{dataset.name}: {dataset.level} {dataset.task}, {dataset.graphs!r}; training {settings.model}")
+    with progress("training", "epoch") as advance:
+
+        def show(epoch: Epoch) -> None:
+            advance(epoch.epoch, settings.epochs, f"loss {epoch.train_loss:.3f}, validation {epoch.valid_metric:.3f}")
+
+        run = train_run(dataset, settings, folder, split=chosen, seed=seed, on_epoch=show, draw=_draw)
+    if json:
+        print_json({"run": str(folder), **run.about, "settings": settings.to_json()})
+    else:
+        _summarise(run, folder, data, settings)
+
+
+def _draw(history: list[Epoch], best: int, metric: str, path: Path) -> None:
+    from wlhn.report.curves import learning_curve
+
+    learning_curve(
+        train_loss=[epoch.train_loss for epoch in history],
+        valid_loss=[epoch.valid_loss for epoch in history],
+        valid_metric=[epoch.valid_metric for epoch in history],
+        metric=metric,
+        best_epoch=best,
+        path=path,
+    )
+
+
+def _free_folder(name: str) -> Path:
+    """The first of runs/NAME-1, -2, … without a finished run: a new one, or one that was interrupted."""
+    from wlhn.evaluation.run_folder import is_run
+
+    k = 1
+    while is_run(folder := Path("runs") / f"{name}-{k}"):
+        k += 1
+    return folder
+
+
+def _summarise(run: TrainedRun, folder: Path, data: str, settings: Settings) -> None:
+    from wlhn.evaluation.evaluate import shown
+
+    about, metric, items = run.about, run.about["metric"], f"{run.trained.level}s"
+    sizes, scores, numbers = about["split"], about["scores"], about["numerics"]
+    typer.echo(
+        f"\n{sizes['train']} {items} to learn from, {sizes['valid']} to decide when to stop, "
+        f"{sizes['test']} to test on."
+    )
+    typer.echo(
+        f"{settings.model} was trained for {about['epochs']} epochs in {about['seconds']:.1f} s; "
+        f"epoch {about['best_epoch']} was the best on the validation {items}."
+    )
+    if scores["test"] is not None:
+        line = f"Test {metric}: {shown(scores['test'], metric)}"
+        if metric == "accuracy":
+            line += f" ({round(scores['test'] * sizes['test'])} of {sizes['test']} {items} right)"
+        if scores["constant_answer"] is not None:
+            line += f"; giving always the same answer would score {shown(scores['constant_answer'], metric)}"
+        typer.echo(f"{line}.")
+    if numbers["first_nan"] is not None:
+        typer.echo(
+            f"Warning: numbers broke down at {numbers['first_nan']}; the model is that of the best epoch before."
+        )
+    elif numbers["largest_radius"] is not None:
+        typer.echo(
+            f"Numbers are sound: points lie up to {numbers['largest_radius']:.1f} from the root, "
+            f"{100 * numbers['dead_rows']:.1f} % of rows are dead."
+        )
+    typer.echo(f"\nThe run is kept in {folder} (learning-curve.png shows how it went). To use it:")
+    typer.echo(f"  wlhn predict {folder} {data} --out predictions.csv")
