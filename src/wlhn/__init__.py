@@ -4,6 +4,7 @@ from wlhn.embeddings import Quality, TreeEmbedding, diffhypcon, quality, sala, s
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, as_graphs
 from wlhn.hierarchy import Assignment, Hierarchy, Tree, assign, refine, wl_distance
+from wlhn.hyperbolic import poincare_distance
 
 __all__ = [
     "Assignment",
@@ -16,6 +17,7 @@ __all__ = [
     "as_graphs",
     "assign",
     "diffhypcon",
+    "poincare_distance",
     "quality",
     "refine",
     "sala",

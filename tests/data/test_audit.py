@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_strategies import collections
+from strategies import collections
 from wlhn.data import Split, as_dataset, load
 from wlhn.data.audit import Leak, audit
 from wlhn.graphs import Graphs
@@ -31,7 +31,7 @@ def test_atlas_as_networkx_hashes_it() -> None:
         assert result.depths[t].ceiling == pytest.approx(best / len(graphs))
 
 
-@given(collections(symmetric=True, decorated=False, min_nodes=1), st.integers(0, 99))
+@given(collections(symmetric=True, multi=False, decorated=False, min_nodes=1), st.integers(0, 99))
 @settings(max_examples=30, deadline=None)
 def test_nodes_by_brute_force(graphs: Graphs, seed: int) -> None:
     y = np.random.default_rng(seed).integers(0, 3, graphs.num_nodes)

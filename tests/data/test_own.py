@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graph_strategies import collections, edge_list
+from strategies import collections, edge_list
 from wlhn.data import as_dataset, encoding, load
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, to_networkx, to_pyg
@@ -25,7 +25,10 @@ def tables(folder: Path, nodes: str = NODES, edges: str = EDGES) -> Path:
     return folder
 
 
-@given(collections(symmetric=True, decorated=False, min_nodes=1), st.sampled_from(["graphml", "gml", "edgelist"]))
+@given(
+    collections(symmetric=True, multi=False, decorated=False, min_nodes=1),
+    st.sampled_from(["graphml", "gml", "edgelist"]),
+)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_graph_files_round_trip(tmp_path_factory: pytest.TempPathFactory, graphs: Graphs, ending: str) -> None:
     folder = tmp_path_factory.mktemp("g")

@@ -11,7 +11,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graph_strategies import collections, edge_list
+from strategies import collections, edge_list
 from wlhn.data import archive, read_tu
 from wlhn.data.archive import Archive
 from wlhn.data.builtin import mutag_folder
@@ -40,7 +40,7 @@ def lines(values: np.ndarray) -> str:
     return "".join(", ".join(str(v) for v in row) + "\n" for row in rows.tolist())
 
 
-@given(collections(), st.booleans())
+@given(collections(symmetric=False, multi=False), st.booleans())
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_round_trip(tmp_path: Path, graphs: Graphs, shuffled: bool) -> None:
     """Any collection, also with nodes of different graphs mixed in the file."""

@@ -44,6 +44,9 @@ def train(
     epochs: options.Epochs = None,
     patience: options.Patience = None,
     degree: options.Degree = None,
+    threads: Annotated[
+        int, typer.Option(min=1, help="Threads; more are faster on large data and change the last bits of numbers.")
+    ] = 1,
     role: Roles = None,
     data_root: DataRoot = None,
     seed: Seed = 0,
@@ -69,6 +72,7 @@ def train(
         "degree": degree,
     }
     from wlhn.data.load import load
+    from wlhn.evaluation.executor import torch_threads
     from wlhn.evaluation.settings import Settings
     from wlhn.evaluation.train import train as train_run
     from wlhn.models.registry import check_options
@@ -84,7 +88,7 @@ def train(
     folder = out or _free_folder(f"{dataset.name}-{settings.model}")
     if not json:
         typer.echo(f"{dataset.name}: {dataset.level} {dataset.task}, {dataset.graphs!r}; training {settings.model}")
-    with progress("training", "epoch") as advance:
+    with torch_threads(threads), progress("training", "epoch") as advance:
 
         def show(epoch: Epoch) -> None:
             advance(epoch.epoch, settings.epochs, f"loss {epoch.train_loss:.3f}, validation {epoch.valid_metric:.3f}")

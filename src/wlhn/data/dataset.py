@@ -70,6 +70,24 @@ class Dataset:
     def __repr__(self) -> str:
         return f"Dataset({self.name}, {self.level} {self.task}, {self.graphs!r})"
 
+    def __getitem__(self, position: int) -> Graphs:
+        """One graph, with what a model sees of its nodes: so a data set of graphs is a sequence of them.
+
+        >>> from wlhn.data import load
+        >>> load("MUTAG")[-1]
+        Graphs(1 graph, 16 nodes, 36 directed edges)
+        """
+        if self.level == "node":
+            raise InputError(f"{self.name}: its items are nodes, expected a set of graphs to take one from")
+        if not -len(self) <= position < len(self):
+            raise IndexError(f"graph {position}: expected 0 to {len(self) - 1}")
+        graph = self.graphs.select([position])
+        return replace(
+            graph,
+            node_label=graph.node_label if "label" in self.inputs else None,
+            x=graph.x if "x" in self.inputs else None,
+        )
+
     @property
     def num_outputs(self) -> int:
         """What a model has to give for an item: classes, tasks or numbers."""

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from wlhn.embeddings.embedding import TreeEmbedding, construct
+from wlhn.embeddings.embedding import TreeEmbedding, checked_length, construct
 from wlhn.errors import InputError
 from wlhn.hierarchy import Tree
 
@@ -52,8 +52,7 @@ def sarkar_points(tree: Tree, tau: float = 1.0, digits: int | None = None) -> li
     ...     print(mpmath.nstr(1 - abs(path[100]), 5))
     7.4402e-44
     """
-    if tau <= 0:
-        raise InputError(f"tau: expected a positive length, found {tau:g}")
+    checked_length(tau)
     if digits is None:
         digits = 15 + math.ceil(2 * tau * int(tree.depth[-1]) / math.log(10))
     rank, siblings = _ranks(tree)
@@ -93,11 +92,18 @@ def sala(tree: Tree, dimension: int = 128, tau: float = 1.0) -> TreeEmbedding:
         point = torch.stack([codes[size][slot] for size, slot in zip(k.tolist(), i.tolist(), strict=True)])
         if u is None:
             return point
-        q = u - torch.stack([codes[size][0] for size in k.tolist()])  # reflect the code's point 0 to the parent
-        qq = (q * q).sum(-1, keepdim=True)
-        return point - torch.where(qq > 1e-24, 2 * (q * point).sum(-1, True) / qq.clamp_min(1e-24), 0.0) * q
+        # Turn the code's point 0, p, to the parent: p → −p → u. One reflection p → u would do, but frames are mirrored
+        # from depth to depth: paths would always turn to the same side and, for small τ, walk in circles.
+        p = torch.stack([codes[size][0] for size in k.tolist()])
+        return _mirrored(_mirrored(point, p), p + u)
 
     return construct(tree, tau, place)
+
+
+def _mirrored(x: Tensor, normal: Tensor) -> Tensor:
+    """The mirror image of x at the hyperplane with this normal; x itself where the normal vanishes."""
+    square = (normal * normal).sum(-1, keepdim=True)
+    return x - torch.where(square > 1e-24, 2 * (normal * x).sum(-1, True) / square.clamp_min(1e-24), 0.0) * normal
 
 
 @cache

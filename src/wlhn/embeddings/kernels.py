@@ -21,6 +21,9 @@ Array = NDArray[Any]
 compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 inlined = numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 
+DEAD = 1e-36  # ‖h‖² below which a row has no direction: float32 knows no smaller squares
+HUGE = 1e36  # ‖h‖² above which it is computed with care: float32 knows no larger ones
+NEAR = 0.1  # sinh r′ below which float32 no longer gives the direction of the origin to five digits
 FLAT = 1e-12  # ‖u − w‖² below which w → u is taken for no reflection at all
 
 
@@ -33,6 +36,27 @@ def radial(r: float) -> tuple[float, float, float]:
 
 
 @compiled
+def careful_norm(row: Array) -> float:
+    """‖h‖ where ‖h‖² would overflow."""
+    top = 0.0
+    for x in row:
+        top = max(top, abs(float(x)))
+    total = 0.0
+    for x in row:
+        total += (x / top) * (x / top)
+    return top * math.sqrt(total)
+
+
+@compiled
+def make_unit(row: Array) -> None:
+    total = 0.0
+    for x in row:
+        total += x * x
+    if total > 0:
+        row /= math.sqrt(total)
+
+
+@compiled
 def unit(first: int, last: int, h: Array, e: Array, scale: Array) -> None:
     """e = h/‖h‖ and scale = 1/‖h‖; for h = 0, −w and 0."""
     d = h.shape[1]
@@ -42,10 +66,11 @@ def unit(first: int, last: int, h: Array, e: Array, scale: Array) -> None:
         hh = h.dtype.type(0)
         for j in range(d):
             hh += hi[j] * hi[j]
-        s = h.dtype.type(1 / math.sqrt(hh) if hh > 0 else 0.0)
+        dead = hh < DEAD
+        s = h.dtype.type(0.0 if dead else 1 / math.sqrt(hh) if hh < HUGE else 1 / careful_norm(hi))
         scale[i] = s
         for j in range(d):
-            ei[j] = s * hi[j] if s > 0 else away
+            ei[j] = away if dead else s * hi[j]
 
 
 @compiled
@@ -104,8 +129,8 @@ def forward(
                 hh += hi[j] * hi[j]
                 qh += (up[j] + shift) * hi[j]
                 eh += ep[j] * hi[j]
-            if hh > 0:
-                scale = 1 / math.sqrt(hh)
+            if not hh < DEAD:  # NaN is not dead: it shall be seen
+                scale = 1 / math.sqrt(hh) if hh < HUGE else 1 / careful_norm(hi)
                 k = 2 * qh * scale / qq if qq > FLAT else 0.0
                 c = eh * scale - k * eq
                 k1 = k * sigma
@@ -126,11 +151,14 @@ def forward(
             n = math.sqrt(n2)
             # r′ = arsinh(n sinh r), as one logarithm beside r itself
             new_r[i] = max(r[p], NEAREST) + math.log(n * t * 0.5 * (1 + math.sqrt(1 + (csch / n) ** 2)))
+            near = n < NEAR * csch  # much cancels: what is left must be made a unit vector again
             beta, delta = B / n, (D * B - A) / n2
             xe, xh, xu, x1 = number((A - B * c) / n), number(beta * scale), number(-beta * k), number(-beta * k1)
             if len(new_u) == 0:
                 for j in range(d):
                     ne[j] = xe * ep[j] + xh * hi[j] + xu * up[j] + x1
+                if near:
+                    make_unit(ne)
                 continue
             nu = new_u[i]
             ze, zh = number((D * (A - B * c) + B * m + A * c) / n2), number(delta * scale)
@@ -138,6 +166,9 @@ def forward(
             for j in range(d):
                 ne[j] = xe * ep[j] + xh * hi[j] + xu * up[j] + x1
                 nu[j] = ze * ep[j] + zh * hi[j] + zu * up[j] + z1
+            if near:
+                make_unit(ne)
+                make_unit(nu)
 
 
 @compiled

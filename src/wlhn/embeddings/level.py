@@ -30,7 +30,7 @@ class Level(NamedTuple):
 
 
 def unit(h: Tensor) -> Tensor:
-    """h/‖h‖, and −w = (1, …, 1)/√d for h = 0.
+    """h/‖h‖, of any size, and −w = (1, …, 1)/√d for h = 0.
 
     >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
     tensor([[0.6000, 0.8000], [0.7071, 0.7071]])
@@ -40,9 +40,13 @@ def unit(h: Tensor) -> Tensor:
 
 def unit_reference(h: Tensor) -> Tensor:
     """`unit` in plain torch."""
-    length = h.norm(dim=-1, keepdim=True)
-    dead = length == 0
-    return torch.where(dead, 1 / math.sqrt(h.shape[-1]), h / torch.where(dead, 1.0, length))
+    dead = _dead(h)
+    x = h / h.detach().abs().amax(-1, keepdim=True).clamp_min(1)  # squares of large numbers would overflow
+    return torch.where(dead, 1 / math.sqrt(h.shape[-1]), x / torch.where(dead, 1.0, x).norm(dim=-1, keepdim=True))
+
+
+def _dead(h: Tensor) -> Tensor:
+    return (h.detach() ** 2).sum(-1, keepdim=True) < kernels.DEAD
 
 
 def root_level(h: Tensor, tau: Tensor | float) -> Level:
@@ -62,7 +66,7 @@ def directions(h: Tensor, u: Tensor) -> Tensor:
     qq = (q * q).sum(-1, keepdim=True)
     flat = qq <= kernels.FLAT
     y = a - torch.where(flat, 0.0, 2 * (q * a).sum(-1, keepdim=True) / torch.where(flat, 1.0, qq)) * q
-    return torch.where(h.norm(dim=-1, keepdim=True) == 0, -u, y)
+    return torch.where(_dead(h), -u, y)
 
 
 def level_reference(h: Tensor, above: Level, parent: Tensor, tau: Tensor | float) -> Level:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from wlhn.embeddings.embedding import TreeEmbedding
+from wlhn.embeddings.embedding import TreeEmbedding, checked_length
 
 ALL_PAIRS = 5000  # up to this many nodes all pairs are looked at, beyond it a sample of a million
 SAMPLE = 1_000_000
@@ -43,12 +43,12 @@ def quality(embedding: TreeEmbedding, seed: int = 0) -> Quality:
     if n <= ALL_PAIRS:
         distance, truth = embedding.all_distances().numpy(), tree.all_distances()
         precision: float | None = mean_average_precision(distance, truth)
-        return _measure(distance.ravel(), truth.ravel(), float(embedding.tau), precision)
+        return _measure(distance.ravel(), truth.ravel(), checked_length(embedding.tau), precision)
     a, b = np.random.default_rng(seed).integers(0, n, (2, SAMPLE))
     distance = torch.cat(
         [embedding.distance(x, y) for x, y in zip(np.array_split(a, 100), np.array_split(b, 100), strict=True)]
     ).numpy()
-    return _measure(distance, tree.distance(a, b), float(embedding.tau), None)
+    return _measure(distance, tree.distance(a, b), checked_length(embedding.tau), None)
 
 
 def _measure(distance: NDArray[Any], truth: NDArray[Any], tau: float, precision: float | None) -> Quality:

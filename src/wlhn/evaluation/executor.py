@@ -19,17 +19,11 @@ def local_executor(processes: int) -> Iterator[Executor | None]:
 
     An interrupt ends the workers at once: what they lose is the epoch under way.
     """
-    import torch
-
     if processes < 1:
         raise InputError(f"jobs: expected 1 or more, found {processes}")
     if processes == 1:
-        threads = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
+        with torch_threads(1):
             yield None
-        finally:
-            torch.set_num_threads(threads)
         return
     context = multiprocessing.get_context("spawn")
     others = set(multiprocessing.active_children())
@@ -42,6 +36,19 @@ def local_executor(processes: int) -> Iterator[Executor | None]:
         for child in set(multiprocessing.active_children()) - others:
             child.terminate()
         raise
+
+
+@contextmanager
+def torch_threads(number: int) -> Iterator[None]:
+    """So many threads for torch and the compiled loops inside the block; as before after it."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _start_worker() -> None:

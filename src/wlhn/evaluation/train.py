@@ -41,7 +41,7 @@ def default_split(dataset: Dataset, seed: int) -> Split:
 
     >>> from wlhn.data import load
     >>> default_split(load("MUTAG"), seed=0)
-    Split(120 train, 30 valid, 38 test, ...)
+    Split(121 train, 30 valid, 37 test, ...)
     """
     if len(dataset.splits) == 1:
         return dataset.splits[0]

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from wlhn.data.dataset import Column, Level, Task
+from wlhn.data.dataset import Column, Dataset, Level, Task
 from wlhn.errors import InputError
 from wlhn.evaluation.fit import Fitted
 from wlhn.evaluation.problem import Problem
@@ -21,12 +21,14 @@ from wlhn.hierarchy import Hierarchy, assign, refine
 from wlhn.hierarchy.quotient import ColourBatch
 from wlhn.hyperbolic.polar import to_ball, to_tangent
 from wlhn.models.feed import Feed, run
+from wlhn.models.loading import Loader
 from wlhn.models.loss import probabilities
-from wlhn.models.registry import registered
+from wlhn.models.registry import build_model, registered
 from wlhn.models.vocabulary import Encoded, Vocabulary
 from wlhn.models.wlhn import WLHN
 
 CHUNK = 256  # graphs at a time
+SETTLED = 50  # batches after which running statistics, which move by a tenth, have settled
 
 
 @dataclass(frozen=True)
@@ -94,9 +96,7 @@ class Trained:
         return Trained(
             settings=problem.settings,
             vocabulary=problem.vocabulary,
-            colours=refine(
-                encoded.graphs, problem.settings.num_layers, encoded.x, encoded.graphs.edge_attr is not None
-            ),
+            colours=_known_colours(encoded, problem.settings),
             level=dataset.level,
             task=dataset.task,
             classes=dataset.classes,
@@ -146,6 +146,39 @@ class Trained:
         new = assign(self.colours, encoded.graphs, initial=encoded.x)
         colours = tuple(int((colour < 0).sum()) for colour in new.colours)
         return Unseen(encoded.unseen_nodes, encoded.unseen_edges, colours)
+
+
+def untrained(dataset: Dataset, settings: Settings, seed: int) -> Trained:
+    """A model with random weights whose running statistics are those of the data: what structure alone gives."""
+    vocabulary = Vocabulary.fit(dataset, settings.degree, settings.edge_features)
+    encoded = vocabulary.encode(dataset.graphs)
+    feed = Feed(encoded, registered(settings.model).eats, settings.num_layers, dataset.level)
+    batches = Loader(feed.batch, np.arange(len(dataset.graphs)), settings.batch_size)
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(seed)
+        model = build_model(settings, vocabulary.in_channels, 1, dataset.level, vocabulary.edge_channels)
+        model.train()
+        for _ in range(-(-SETTLED // len(batches))):
+            for batch in batches:
+                run(model, batch)
+    return Trained(
+        settings=settings,
+        vocabulary=vocabulary,
+        colours=_known_colours(encoded, settings),
+        level=dataset.level,
+        task="none",
+        classes=(),
+        targets=(),
+        out_channels=1,
+        columns=dataset.columns,
+        shift=torch.zeros(()),
+        scale=torch.ones(()),
+        model=model,
+    )
+
+
+def _known_colours(encoded: Encoded, settings: Settings) -> Hierarchy:
+    return refine(encoded.graphs, settings.num_layers, encoded.x, encoded.graphs.edge_attr is not None)
 
 
 def _stack(from_last_to_first: list[Tensor]) -> NDArray[Any]:

@@ -60,7 +60,9 @@ class Graphs:
 
         Give `num_nodes` for one graph or `node_ptr` for many; without either, the last node is the largest index.
         """
-        edges = _integers("edge_index", edge_index).reshape(2, -1) if np.size(edge_index) else np.empty((2, 0), int)
+        edges = _integers("edge_index", edge_index) if np.size(edge_index) else np.empty((2, 0), int)
+        if edges.ndim != 2 or len(edges) != 2:
+            raise InputError(f"edge_index: expected shape (2, m), sources over targets, found {edges.shape}")
         if node_ptr is None:
             n = int(edges.max(initial=-1)) + 1 if num_nodes is None else int(num_nodes)
             ptr = np.array([0, n], dtype=np.int64)
@@ -74,6 +76,8 @@ class Graphs:
             raise InputError(
                 f"edge {k} ({edges[0, k]} → {edges[1, k]}): no such node, expected indices from 0 to {n - 1}"
             )
+        if node_ids is not None and len(node_ids) != n:
+            raise InputError(f"node_ids: expected {n} names, one for each node, found {len(node_ids)}")
         row_ptr, neighbour, order = group_by_target(
             edges[0], edges[1], n, edge_label is not None or edge_attr is not None
         )
@@ -152,7 +156,8 @@ class Graphs:
             index = np.flatnonzero(index)
         index = index.astype(np.int64)
         if index.size and (index.min() < -len(self) or index.max() >= len(self)):
-            raise InputError(f"graph {index.max()}: no such graph, expected 0 to {len(self) - 1}")
+            wrong = index[(index < -len(self)) | (index >= len(self))][0]
+            raise InputError(f"graph {wrong}: no such graph, expected 0 to {len(self) - 1}")
         index = index % max(len(self), 1)
         nodes, node_ptr = _ranges(self.node_ptr, index)
         edges, row_ptr = _ranges(self.row_ptr, nodes)
@@ -177,10 +182,11 @@ class Graphs:
         [1, 1, 2]
         """
         order = np.asarray(order, dtype=np.int64)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        if not np.array_equal(self.graph_of_node[order], self.graph_of_node):
+        if not np.array_equal(np.sort(order), np.arange(self.num_nodes)) or not np.array_equal(
+            self.graph_of_node[order], self.graph_of_node
+        ):
             raise InputError("order: expected a permutation that keeps each node in its graph")
+        rank = np.argsort(order)
         edges, row_ptr = _ranges(self.row_ptr, order)
         return replace(
             self,

@@ -12,7 +12,7 @@ from wlhn.errors import InputError
 from wlhn.graphs import as_graphs
 from wlhn.hierarchy.hierarchy import Hierarchy
 from wlhn.hierarchy.kernels import match_colours, signature_hash
-from wlhn.hierarchy.refinement import edge_values_of, hash_neighbourhoods, initial_values_of, node_keys
+from wlhn.hierarchy.refinement import edge_values_of, encode, hash_neighbourhoods, initial_values_of, node_keys
 
 IntArray = NDArray[np.integer[Any]]
 
@@ -44,6 +44,8 @@ def assign(
     ([-1, 0, 0, 0], [1, 2, 2, 2])
     """
     graphs = as_graphs(graphs)
+    if initial is None and hierarchy.start == "given":
+        raise InputError("initial: the fit was given an array, expected one for these graphs too")
     values = initial_values_of(graphs, hierarchy.start if initial is None else initial)
     colours: list[IntArray] = [_look_up("initial", values, hierarchy.initial_values, graphs.num_nodes)]
     edge_code: IntArray = np.empty(0, np.int32)
@@ -72,10 +74,15 @@ def assign(
 
 def _look_up(name: str, values: ArrayLike, known: NDArray[Any], length: int) -> IntArray:
     """The position of each row among the known rows, or −1."""
-    array = np.asarray(values)
-    if array.shape[1:] != known.shape[1:] or len(array) != length:
-        raise InputError(f"{name}: expected shape {(length, *known.shape[1:])} as in the fit, found {array.shape}")
-    rows, code = np.unique(np.concatenate([known, array]), axis=0, return_inverse=True)
-    position = np.full(len(rows), -1, np.int32)
-    position[code[: len(known)]] = np.arange(len(known))
-    return position[code[len(known) :]]
+    code, rows = encode(name, values, length)
+    if rows.shape[1:] != known.shape[1:] or (rows.dtype.kind in "US") != (known.dtype.kind in "US"):
+        raise InputError(f"{name}: expected {_described(known)} as in the fit, found {_described(rows)}")
+    both, place = np.unique(np.concatenate([known, rows]), axis=0, return_inverse=True)
+    position = np.full(len(both), -1, np.int32)
+    position[place[: len(known)]] = np.arange(len(known))
+    return position[place[len(known) :]][code]
+
+
+def _described(values: NDArray[Any]) -> str:
+    kind = "text" if values.dtype.kind in "US" else "numbers"
+    return f"{kind}, {values.shape[1]} in a row" if values.ndim == 2 else kind

@@ -72,7 +72,7 @@ def refine(
         colours=tuple(colours),
         parents=tuple(parents),
         representatives=tuple(representatives),
-        start=initial if isinstance(initial, str) else "features",
+        start=initial if isinstance(initial, str) else "given",
         initial_values=initial_values,
         edge_values=edge_values,
         node_ids=graphs.node_ids,
@@ -158,10 +158,12 @@ def encode(name: str, values: ArrayLike, length: int) -> tuple[NDArray[Any], NDA
             row, column = np.argwhere(~np.isfinite(array))[0]
             raise InputError(f"{name}, row {row}, column {column}: expected a number, found {array[row, column]}")
         array = array + 0.0  # −0.0 and 0.0 are one value
-    elif array.ndim == 1 and array.dtype.kind in "iu" and len(array) and np.ptp(array) <= 4 * len(array):
-        low = array.min()  # a small range of integers needs no sort
-        present = np.bincount(array - low) > 0
-        return (np.cumsum(present, dtype=np.int32) - 1)[array - low], np.flatnonzero(present) + low
+    elif array.ndim == 1 and array.dtype.kind in "iu" and len(array):
+        low = int(array.min())
+        if int(array.max()) - low <= 4 * len(array):  # a small range of integers needs no sort
+            shifted = array.astype(np.int64) - low
+            present = np.bincount(shifted) > 0
+            return (np.cumsum(present, dtype=np.int32) - 1)[shifted], np.flatnonzero(present) + low
     rows, code = np.unique(array, axis=0, return_inverse=True)
     return code.reshape(-1).astype(np.int32), rows
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -34,31 +34,36 @@ def save(hierarchy: Hierarchy, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> Hierarchy:
     """Read a hierarchy that `save` wrote; anything else is an `InputError`."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            meta = json.loads(str(file["meta"]))
-            if meta["format"] != FORMAT:
-                raise InputError(f"{path}: written in format {meta['format']}, expected {FORMAT}")
-            depths = range(meta["depth"] + 1)
-            return Hierarchy(
-                node_ptr=file["node_ptr"],
-                colours=tuple(file[f"colours_{t}"] for t in depths),
-                parents=tuple(file[f"parents_{t}"] for t in depths),
-                start=meta["start"],
-                initial_values=file["initial_values"],
-                edge_values=file.get("edge_values"),
-                node_ids=[_decode_id(text) for text in file["node_ids"].tolist()] if "node_ids" in file else None,
-                _signatures={t: Signature(*(file[f"{n}_{t}"] for n in Signature._fields)) for t in depths[1:]},
-            )
-    except (KeyError, TypeError, AttributeError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path}: not a hierarchy that wlhn wrote, or damaged") from error
+    with Path(path).open("rb") as raw:
+        try:
+            return _read(raw)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+        except Exception as error:  # whatever numpy, zip and JSON say of bytes they cannot make sense of
+            raise InputError(f"{path}: not a hierarchy that wlhn wrote, or damaged") from error
+
+
+def _read(raw: BinaryIO) -> Hierarchy:
+    with np.load(raw, allow_pickle=False) as file:
+        meta = json.loads(str(file["meta"]))
+        if meta["format"] != FORMAT:
+            raise InputError(f"written in format {meta['format']}, expected {FORMAT}")
+        depths = range(meta["depth"] + 1)
+        return Hierarchy(
+            node_ptr=file["node_ptr"],
+            colours=tuple(file[f"colours_{t}"] for t in depths),
+            parents=tuple(file[f"parents_{t}"] for t in depths),
+            start=meta["start"],
+            initial_values=file["initial_values"],
+            edge_values=file.get("edge_values"),
+            node_ids=[_decode_id(text) for text in file["node_ids"].tolist()] if "node_ids" in file else None,
+            _signatures={t: Signature(*(file[f"{n}_{t}"] for n in Signature._fields)) for t in depths[1:]},
+        )
 
 
 def _encode_id(name: Any) -> str:
     try:
-        return json.dumps(name)
+        return json.dumps(name, default=np.generic.item)  # numpy's numbers are numbers
     except TypeError:
         raise InputError(f"node {name!r}: only names made of text, numbers and tuples of them can be saved") from None
 

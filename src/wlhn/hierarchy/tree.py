@@ -88,8 +88,9 @@ class Tree:
         return np.stack(rows)
 
     def ancestor(self, node: ArrayLike, levels: ArrayLike) -> IntArray:
-        """The ancestor this many levels up, for each node."""
-        node, levels = np.broadcast_arrays(np.asarray(node), np.asarray(levels))
+        """The ancestor this many levels up, for each node; beyond the root, the root."""
+        node = np.asarray(node)
+        node, levels = np.broadcast_arrays(node, np.minimum(levels, self.depth[node]))
         for k, row in enumerate(self._ancestors):
             node = np.where((levels >> k) & 1, row[node], node)
         return node

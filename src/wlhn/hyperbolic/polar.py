@@ -66,9 +66,16 @@ def step(r: Tensor, e: Tensor, y: Tensor, tau: Tensor | float) -> tuple[Tensor, 
     n = torch.sqrt(torch.where(landed, 1.0, n2))
 
     def along(alpha: Tensor, beta: Tensor) -> Tensor:
-        return torch.where(landed[..., None], e.detach(), alpha[..., None] * e + beta[..., None] * y)
+        direction = alpha[..., None] * e + beta[..., None] * y
+        # A unit vector, but for rounding, which must not add up over a thousand steps.
+        direction = direction / direction.detach().norm(dim=-1, keepdim=True).clamp_min(NEAREST)
+        return torch.where(landed[..., None], e.detach(), direction)
 
-    radius = torch.where(landed, NEAREST, arsinh_exp(torch.log(n) + log_sinh(r) + log_cosh))
+    # log sinh r′ as r and what is added to it: a large r shall be rounded once.
+    gain = torch.log(n) + log_cosh + torch.log(-torch.expm1(-2 * r)) - math.log(2)
+    size = r + gain
+    far = r + (gain + torch.log1p(torch.sqrt(1 + torch.exp(-2 * size.clamp_min(0)))))
+    radius = torch.where(landed, NEAREST, torch.where(size > 0, far, torch.asinh(torch.exp(size.clamp_max(0)))))
     back = along((D * (A - B * c) + k * (B * m + A * c)) / (n * n), (D * B - k * A) / (n * n))
     return radius, along((A - B * c) / n, B / n), back
 
@@ -105,5 +112,6 @@ def half_angle_distance(r1: Tensor, r2: Tensor, sin_half: Tensor) -> Tensor:
     tiny = torch.finfo(r1.dtype).tiny
     gap = (r1 - r2).abs() / 2
     near = 2 * log_sinh(gap.clamp_min(tiny))
-    far = log_sinh(r1.clamp_min(tiny)) + log_sinh(r2.clamp_min(tiny)) + 2 * torch.log(sin_half.clamp_min(tiny))
+    angle = torch.where(sin_half > 0, 2 * torch.log(sin_half.clamp_min(tiny)), -torch.inf)
+    far = log_sinh(r1.clamp_min(tiny)) + log_sinh(r2.clamp_min(tiny)) + angle
     return 2 * arsinh_exp(torch.logaddexp(near, far) / 2)

@@ -79,7 +79,7 @@ class Vocabulary:
     >>> mutag = load("MUTAG")
     >>> vocabulary = Vocabulary.fit(mutag.select([0, 1, 2]))
     >>> vocabulary.in_channels, vocabulary.encode(mutag.graphs).unseen_nodes
-    (3, 32)
+    (3, 38)
     """
 
     nodes: Encoding

@@ -1,0 +1,117 @@
+"""One training epoch of WLHN against the plain GIN it contains, and against itself node by node.
+
+GIN is PyG's: GINConv, global_add_pool and PyG's DataLoader, in the same widths and with the same head, optimiser and
+batch size. WLHN runs on colours with our loader. Both shuffle, put their batches together, and take every step of an
+epoch; what is done once for a data set (reading, refining) is outside.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+from wlhn.bench.timing import alternate, peak_memory, threads
+
+from wlhn.data import Dataset, features, load
+from wlhn.errors import InputError
+from wlhn.graphs import to_pyg
+from wlhn.models import WLHN
+from wlhn.models.loading import Loader, make_quotient
+
+CONTESTANTS = ("wlhn", "gin", "wlhn_per_node")
+CHANNELS, LAYERS, BATCH = 64, 3, 128
+
+
+@dataclass(frozen=True)
+class EpochTimes:
+    """One row of the table: best seconds of each, and bytes of memory at the peak of a process of its own."""
+
+    dataset: str
+    nodes: int
+    colours: int  # at the last depth, over the whole set
+    wlhn_seconds: float
+    gin_seconds: float
+    per_node_seconds: float
+    ratio: float  # WLHN/GIN
+    wlhn_memory: int
+    gin_memory: int
+
+
+def measure_epoch(name: str, *, data_root: str | None = None, repeats: int = 5, num_threads: int = 2) -> EpochTimes:
+    """Epochs of the contestants on one data set, taking turns, best of several."""
+    dataset = load(name, data_root=data_root)
+    if dataset.level != "graph" or dataset.task != "classification":
+        raise InputError(f"{name}: expected graphs with classes, found {dataset.level} {dataset.task}")
+    memory = {contestant: _peak_of(contestant, name, data_root, num_threads) for contestant in ("wlhn", "gin")}
+    with threads(num_threads):
+        epochs = {contestant: make_epoch(contestant, dataset) for contestant in CONTESTANTS}
+        for epoch in epochs.values():
+            epoch()  # compile, allocate
+        best = alternate(epochs, repeats)
+    colours = make_quotient(dataset.graphs, features(dataset), LAYERS).hierarchy.num_colours[-1]
+    return EpochTimes(
+        dataset=dataset.name,
+        nodes=dataset.graphs.num_nodes,
+        colours=colours,
+        wlhn_seconds=best["wlhn"],
+        gin_seconds=best["gin"],
+        per_node_seconds=best["wlhn_per_node"],
+        ratio=best["wlhn"] / best["gin"],
+        wlhn_memory=memory["wlhn"],
+        gin_memory=memory["gin"],
+    )
+
+
+def make_epoch(contestant: str, dataset: Dataset) -> Callable[[], None]:
+    """A function that trains the contestant for one epoch."""
+    torch.manual_seed(0)
+    x, y = features(dataset), torch.from_numpy(np.array(dataset.y))
+    if contestant == "wlhn":
+        quotient = make_quotient(dataset.graphs, x, LAYERS)
+        wlhn = WLHN(x.shape[1], CHANNELS, LAYERS, dataset.num_outputs)
+        loader = Loader(lambda i: (quotient.batch(i), y[torch.from_numpy(i)]), np.arange(len(y)), BATCH, shuffle=True)
+        return _trainer(wlhn, lambda: ((wlhn.run(batch), target) for batch, target in loader))
+    from torch_geometric.loader import DataLoader
+
+    from wlhn.models.gin import GIN
+
+    kind = GIN if contestant == "gin" else WLHN
+    model = kind(x.shape[1], CHANNELS, LAYERS, dataset.num_outputs)
+    graphs = to_pyg(dataset.graphs)
+    for g, (data, start, stop) in enumerate(
+        zip(graphs, dataset.graphs.node_ptr[:-1], dataset.graphs.node_ptr[1:], strict=True)
+    ):
+        data.x, data.y = torch.from_numpy(x[start:stop]), y[g : g + 1]
+    batches = DataLoader(graphs, BATCH, shuffle=True)
+    return _trainer(model, lambda: ((model(b.x, b.edge_index, b.batch), b.y) for b in batches))
+
+
+def _trainer(model: nn.Module, outputs: Callable[[], Iterator[tuple[Tensor, Tensor]]]) -> Callable[[], None]:
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
+
+    def epoch() -> None:
+        model.train()
+        for out, target in outputs():
+            optimizer.zero_grad()
+            cross_entropy(out, target).backward()
+            optimizer.step()
+
+    return epoch
+
+
+def _peak_of(contestant: str, name: str, data_root: str | None, num_threads: int) -> int:
+    """Peak memory of one epoch in a process of its own."""
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(1) as pool:
+        return pool.apply(_one_epoch, (contestant, name, data_root, num_threads))
+
+
+def _one_epoch(contestant: str, name: str, data_root: str | None, num_threads: int) -> int:
+    with threads(num_threads):
+        make_epoch(contestant, load(name, data_root=data_root))()
+    return peak_memory()

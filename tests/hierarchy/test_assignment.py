@@ -1,0 +1,78 @@
+"""New graphs against a fitted hierarchy: what is known keeps its number, what is not says where it left."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+
+from strategies import collections
+from wlhn import Graphs, InputError, as_graphs, assign, refine
+from wlhn.graphs.convert import _join
+
+
+@given(collections())
+def test_fitted_graphs_find_themselves(graphs: Graphs) -> None:
+    for initial, labelled in (("uniform", False), ("degree", True), ("label", True)):
+        fitted = refine(graphs, 3, initial, labelled)
+        again = assign(fitted, graphs)
+        assert all(np.array_equal(x, y) for x, y in zip(again.colours, fitted.colours, strict=True))
+        assert (again.left_at == 4).all()
+        assert again.known == [1.0] * 4
+
+
+@given(collections(), collections())
+def test_a_colour_is_known_exactly_where_a_fitted_node_would_share_it(old: Graphs, new: Graphs) -> None:
+    """The judge: old and new graphs refined together."""
+    fitted = refine(old, 3, "label", edge_labels=True)
+    both = refine(_join([old, new]), 3, "label", edge_labels=True)
+    found = assign(fitted, new)
+    for t in range(4):
+        together_old, together_new = np.split(both.colours[t], [old.num_nodes])
+        number = dict(zip(together_old.tolist(), fitted.colours[t].tolist(), strict=True))
+        assert found.colours[t].tolist() == [number.get(colour, -1) for colour in together_new.tolist()]
+    left = [next((t for t in range(4) if found.colours[t][v] < 0), 4) for v in range(new.num_nodes)]
+    assert found.left_at.tolist() == left
+
+
+def test_unseen_edge_labels_leave_the_tree() -> None:
+    path = nx.path_graph(3)
+    nx.set_edge_attributes(path, 1, "label")
+    fitted = refine(path, 2, edge_labels=True)
+    path.edges[0, 1]["label"] = 2
+    assert assign(fitted, path).left_at.tolist() == [1, 1, 2]
+
+
+def test_unseen_start_leaves_at_depth_0() -> None:
+    assert assign(refine(nx.path_graph(3), 1, "degree"), nx.star_graph(4)).left_at.tolist() == [0, 1, 1, 1, 1]
+
+
+def test_given_arrays_are_asked_for_again() -> None:
+    with_x = nx.path_graph(3)
+    nx.set_node_attributes(with_x, {v: [5.0] for v in with_x}, "x")
+    fitted = refine(with_x, 1, np.array([[0.0], [1.0], [0.0]]))
+    with pytest.raises(InputError, match="the fit was given an array"):
+        assign(fitted, with_x)
+    assert assign(fitted, nx.path_graph(2), np.array([[-0.0], [1.0]])).colours[0].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("initial", "sentence"),
+    [
+        (np.array([[0.0, 1.0]] * 3), "expected numbers, 1 in a row as in the fit, found numbers, 2 in a row"),
+        (np.array([["0"]] * 3), "expected numbers, 1 in a row as in the fit, found text"),
+        (np.array([[np.nan]] * 3), "row 0, column 0: expected a number"),
+        (np.array([[0.0]]), "expected 3 labels or rows"),
+        (3, "expected 3 labels or rows"),
+    ],
+)
+def test_new_rows_are_like_the_fitted_ones(initial: object, sentence: str) -> None:
+    fitted = refine(nx.path_graph(3), 1, np.array([[0.0], [1.0], [0.0]]))
+    with pytest.raises(InputError, match=sentence):
+        assign(fitted, nx.path_graph(3), initial)
+
+
+def test_new_graphs_need_what_the_fit_used() -> None:
+    labelled = nx.path_graph(3)
+    nx.set_node_attributes(labelled, 1, "label")
+    with pytest.raises(InputError, match="no node labels"):
+        assign(refine(labelled, 1, "label"), as_graphs(nx.path_graph(2)))
