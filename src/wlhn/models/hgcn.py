@@ -5,12 +5,13 @@ A layer of curvature −c takes a node's tangent vector t at the origin:
 
     x = exp_0(W t) ⊕ exp_0(b)                      feature transform
     y = exp_o(Σ_j w_ij log_o(x_j))                 aggregation over neighbours and the node itself
-    t' = relu(log_0(y))                            activation; the next layer's exp_0 changes the curvature
+    t' = relu(norm(log_0(y)))                      activation; the next layer's exp_0 changes the curvature
 
 with o the origin, as in the authors' code, or the node x_i itself, as in their equation 9 (`local_aggregation`).
 Weights w are 1/degree, or with attention a softmax of leaky_relu(a·[log_0 x_i, log_0 x_j]): the paper's perceptron is
 not further described, and a linear one would lose x_i in the softmax. Layers work at curvature −1 on √c t, which is
-the same space; ReLU commutes with the scale. Biases are vectors at the origin, so that any optimizer can move them.
+the same space. Biases are vectors at the origin, so that any optimizer can move them. BatchNorm in the tangent space is
+the WLHN paper's (appendix E), not Chami et al.'s; its gain starts at 1/√d, so that points start near the origin.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from torch.nn import functional as F
 from torch_geometric.utils import add_remaining_self_loops, softmax
 
 from wlhn.models.inputs import Channels
-from wlhn.models.network import Common, Network
+from wlhn.models.network import Common, ConvolutionalNetwork
 from wlhn.models.spaces import HYPERBOLOID, POINCARE, Space
 
 
@@ -61,7 +62,8 @@ class HyperbolicConvolution(nn.Module):
     def forward(self, t: Tensor, edge_index: Tensor, weight: Tensor) -> Tensor:
         """New vectors (nodes, channels); edges contain a loop at each node, `weight` (edges, 1) is 1/degree."""
         space, scale = self.space, self.curvature.sqrt()
-        x = space.translate(space.exp0(scale * F.linear(t, self.linear.weight)), scale * self.linear.bias)
+        v = space.bounded(scale * F.linear(t, self.linear.weight))
+        x = space.translate(space.exp0(v), space.bounded(scale * self.linear.bias))
         u = space.log0(x)
         source, target = edge_index
         if self.attention is not None:
@@ -73,10 +75,10 @@ class HyperbolicConvolution(nn.Module):
         else:
             toward = space.log_at(x[target], x[source])
             y = space.log0(space.exp_at(x, torch.zeros_like(x).index_add(0, target, weight * toward)))
-        return torch.relu(y) / scale
+        return y / scale
 
 
-class HGCN(Network):
+class HGCN(ConvolutionalNetwork):
     """HGCN in one of the two spaces; its readout is log_0 of the last layer's points.
 
     Args:
@@ -102,18 +104,16 @@ class HGCN(Network):
         **common: Unpack[Common],
     ) -> None:
         super().__init__(in_channels, hidden_channels, out_channels, **common)
-        self.layers = nn.ModuleList(
-            HyperbolicConvolution(self.space, hidden_channels, curvature, learn_curvature, attention, local_aggregation)
-            for _ in range(num_layers)
-        )
+        options = (curvature, learn_curvature, attention, local_aggregation)
+        layers = [HyperbolicConvolution(self.space, hidden_channels, *options) for _ in range(num_layers)]
+        self.stack(layers, hidden_channels, gain=hidden_channels**-0.5)
 
-    def represent(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Tensor:
+    def edges(
+        self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None
+    ) -> tuple[Tensor | None, ...]:
         edge_index, _ = add_remaining_self_loops(edge_index, num_nodes=len(h))
         target = edge_index[1]
-        weight = 1 / target.bincount(minlength=len(h)).to(h.dtype)[target, None]
-        for layer in self.layers:
-            h = layer(h, edge_index, weight)
-        return h
+        return edge_index, 1 / target.bincount(minlength=len(h)).to(h.dtype)[target, None]
 
 
 class PoincareHGCN(HGCN):

@@ -6,7 +6,7 @@ leading eigenvector gives the distance from the centre, those of the two least e
 
 Coordinates do not depend on the numbering of nodes as long as eigenvalues differ and no axis is symmetric: an axis
 points where its cubes have a positive sum. Nodes that are alike in the graph can still lie apart, as in every latent
-space. Places are rounded to a millionth of the whole, so that siblings share theirs.
+space. Places and distances are rounded, so that siblings share their place.
 """
 
 from __future__ import annotations
@@ -53,13 +53,14 @@ def place_nodes(hops: NDArray[Any], space: LatentSpace) -> NDArray[np.float64]:
         values, vectors = _extreme(centred, largest=2)
         return _settled(vectors * np.sqrt(np.maximum(values, 0)))
     curved = np.cosh(hops.astype(np.float64))
-    _, (depth,) = (part.T for part in _extreme(curved, largest=1))
-    _, axes = _extreme(-curved, largest=2)
-    ratio = np.abs(depth) / max(np.abs(depth).min(), np.finfo(float).tiny)  # cosh of the distance from the centre
-    axes = _settled(axes)
-    length = np.linalg.norm(axes, axis=1, keepdims=True)
-    radius = np.sqrt((ratio - 1) / (ratio + 1))[:, None]
-    return np.round(radius * axes / np.where(length > 0, length, 1), 6)
+    value, vector = _extreme(curved, largest=1)
+    time = np.sqrt(value) * np.abs(vector[:, 0])
+    time = time / min(time.min(), 1.0)  # cosh of the distance from the centre
+    values, vectors = _extreme(-curved, largest=2)
+    direction = _settled(vectors * np.sqrt(np.maximum(values, 0)))
+    length = np.linalg.norm(direction, axis=1, keepdims=True)
+    radius = np.sqrt((time - 1) / (time + 1))[:, None]
+    return _rounded(radius * direction / np.where(length > 0, length, 1))
 
 
 def latent_distance(places: NDArray[Any], space: LatentSpace) -> NDArray[np.float32]:
@@ -72,7 +73,7 @@ def latent_distance(places: NDArray[Any], space: LatentSpace) -> NDArray[np.floa
     if space == "poincare":
         gap = np.maximum(1 - np.square(places).sum(axis=1), np.finfo(float).eps)
         difference = difference / np.multiply.outer(gap, gap)
-    return np.asarray(difference, dtype=np.float32)
+    return _rounded(np.asarray(difference)).astype(np.float32)
 
 
 def _extreme(matrix: NDArray[Any], largest: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -87,7 +88,11 @@ def _extreme(matrix: NDArray[Any], largest: int) -> tuple[NDArray[Any], NDArray[
 
 
 def _settled(axes: NDArray[Any]) -> NDArray[np.float64]:
-    """Axes with their signs chosen and rounding errors rounded away."""
-    skew = (axes**3).sum(axis=0)
-    scale = np.abs(axes).max(initial=0) or 1.0
-    return np.round(axes / scale, 6) * scale * np.where(skew < 0, -1.0, 1.0)
+    """Axes with their signs chosen."""
+    return _rounded(axes * np.where((axes**3).sum(axis=0) < 0, -1.0, 1.0))
+
+
+def _rounded(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Rounded to a millionth of the largest: what is equal but for rounding errors becomes equal."""
+    unit = 1e-6 * float(np.abs(values).max(initial=0)) or 1.0
+    return np.round(values / unit) * unit

@@ -80,10 +80,10 @@ class ConvolutionalNetwork(Network):
     layers: nn.ModuleList
     norms: nn.ModuleList
 
-    def stack(self, layers: Sequence[nn.Module], width: int) -> None:
-        """Take these convolutions, all of them with outputs of this width."""
+    def stack(self, layers: Sequence[nn.Module], width: int, gain: float = 1.0) -> None:
+        """Take these convolutions, all of them with outputs of this width; `gain` is BatchNorm's at the start."""
         self.layers = nn.ModuleList(layers)
-        self.norms = nn.ModuleList(norm(width) for _ in layers)
+        self.norms = nn.ModuleList(norm(width, gain) for _ in layers)
 
     def edges(
         self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None
@@ -98,6 +98,8 @@ class ConvolutionalNetwork(Network):
         return h
 
 
-def norm(channels: int) -> nn.Module:
+def norm(channels: int, gain: float = 1.0) -> nn.Module:
     """BatchNorm that lets a batch of a single node pass."""
-    return BatchNorm(channels, allow_single_element=True)
+    layer = BatchNorm(channels, allow_single_element=True)
+    nn.init.constant_(layer.module.weight, gain)
+    return layer

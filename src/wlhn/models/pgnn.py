@@ -41,7 +41,7 @@ def draw_anchors(num_nodes: int, sets: int) -> NDArray[np.int64]:
     """
     random = np.random.default_rng(num_nodes)
     place = np.full((num_nodes, sets), -1)
-    halvings = max(num_nodes.bit_length() - 1, 1)
+    halvings = max(int(num_nodes).bit_length() - 1, 1)
     for i in range(sets):
         members = random.permutation(num_nodes)[: max(num_nodes >> (1 + i % halvings), 1)]
         place[members, i] = np.arange(len(members))

@@ -4,6 +4,9 @@ Points are the model's own coordinates (d in the ball, d + 1 on the hyperboloid)
 coordinates in both. Curvature −c needs no maps of its own: it is this space with lengths multiplied by √c. The two
 models are isometric, with one difference of convention: exp_0(v) lies at distance 2‖v‖ in the ball and at distance ‖v‖
 on the hyperboloid, as in `wlhn.hyperbolic` and geoopt.
+
+Points stay within a distance `FARTHEST` of the origin. Coordinates are of the order e^r on the hyperboloid and 1 − e^−r
+in the ball, so float32 tells points at distance r apart to about e^r · 1e-7: 0.02 there, and nothing 5 further out.
 """
 
 from __future__ import annotations
@@ -26,6 +29,9 @@ from wlhn.hyperbolic import (
     lorentz_log_at,
     mobius_add,
 )
+from wlhn.hyperbolic.poincare import length, nonzero
+
+FARTHEST = 12.0
 
 
 @dataclass(frozen=True)
@@ -37,11 +43,20 @@ class Space:
     (tensor([0.3000, 0.4000]), tensor([0.3000, 0.4000]))
     """
 
+    longest: float  # vector at the origin whose point is FARTHEST away
     exp0: Callable[[Tensor], Tensor]  # vector at the origin → point
     log0: Callable[[Tensor], Tensor]
     translate: Callable[[Tensor, Tensor], Tensor]  # (x, v) → exp_x of v, carried from the origin to x: x ⊕ exp_0(v)
     exp_at: Callable[[Tensor, Tensor], Tensor]  # (x, vector at x) → point
     log_at: Callable[[Tensor, Tensor], Tensor]  # (x, y) → vector at x
+
+    def bounded(self, v: Tensor) -> Tensor:
+        """v, shortened where its point would lie too far out.
+
+        >>> POINCARE.bounded(torch.tensor([[0.3, 0.4], [30.0, 40.0]]))
+        tensor([[0.3000, 0.4000], [3.6000, 4.8000]])
+        """
+        return v * (self.longest / nonzero(length(v))).clamp_max(1)
 
 
 def transport_from_origin(x: Tensor, v: Tensor) -> Tensor:
@@ -56,6 +71,7 @@ def transport_from_origin(x: Tensor, v: Tensor) -> Tensor:
 
 
 POINCARE = Space(
+    longest=FARTHEST / 2,
     exp0=exp0,
     log0=log0,
     translate=lambda x, v: mobius_add(x, exp0(v)),
@@ -63,6 +79,7 @@ POINCARE = Space(
     log_at=log_at,
 )
 HYPERBOLOID = Space(
+    longest=FARTHEST,
     exp0=lambda v: lorentz_exp0(F.pad(v, (1, 0))),
     log0=lambda x: lorentz_log0(x)[..., 1:],
     translate=lambda x, v: lorentz_exp_at(x, transport_from_origin(x, v)),
