@@ -42,15 +42,17 @@ def quadrant(places: NDArray[Any], source: NDArray[Any], target: NDArray[Any]) -
 def near_pairs(distance: NDArray[Any], count: int) -> NDArray[Any]:
     """(2, pairs): the ordered pairs of nodes closer than ρ, the largest with at most `count` of them.
 
+    Where more than that share their places, as leaves of one node do, all of those: no ρ above 0 has less.
+
     >>> near_pairs(np.array([[0, 1, 3], [1, 0, 2], [3, 2, 0]]), count=3).tolist()
     [[0, 1], [1, 0]]
     """
-    n = len(distance)
-    others = ~np.eye(n, dtype=bool)
+    others = ~np.eye(len(distance), dtype=bool)
     values = distance[others]
     if count >= len(values):
         return np.stack(np.nonzero(others))
-    return np.stack(np.nonzero(others & (distance < np.partition(values, count)[count])))
+    bound = np.partition(values, count)[count]
+    return np.stack(np.nonzero(others & ((distance < bound) if bound > 0 else (distance == 0))))
 
 
 @lru_cache(maxsize=256)

@@ -64,16 +64,16 @@ def place_nodes(hops: NDArray[Any], space: LatentSpace) -> NDArray[np.float64]:
 
 
 def latent_distance(places: NDArray[Any], space: LatentSpace) -> NDArray[np.float32]:
-    """Between all places: squared in the plane, (cosh d − 1)/2 in the disc; both grow with the distance.
+    """Between all places, Euclidean or hyperbolic.
 
-    >>> latent_distance(np.array([[0.0, 0.0], [0.0, 0.5]]), "poincare").tolist()[0]
-    [0.0, 0.3333333432674408]
+    >>> latent_distance(np.array([[0.0, 0.0], [0.0, np.tanh(0.5)]]), "poincare")[0]
+    array([0., 1.], dtype=float32)
     """
-    difference = sum(np.square(np.subtract.outer(axis, axis)) for axis in places.T)
+    distance = np.sqrt(sum(np.square(np.subtract.outer(axis, axis)) for axis in places.T))
     if space == "poincare":
-        gap = np.maximum(1 - np.square(places).sum(axis=1), np.finfo(float).eps)
-        difference = difference / np.multiply.outer(gap, gap)
-    return _rounded(np.asarray(difference)).astype(np.float32)
+        gap = np.sqrt(np.maximum(1 - np.square(places).sum(axis=1), np.finfo(float).eps))
+        distance = 2 * np.arcsinh(distance / np.multiply.outer(gap, gap))
+    return _rounded(distance, 1e-6).astype(np.float32)
 
 
 def _extreme(matrix: NDArray[Any], largest: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -92,7 +92,7 @@ def _settled(axes: NDArray[Any]) -> NDArray[np.float64]:
     return _rounded(axes * np.where((axes**3).sum(axis=0) < 0, -1.0, 1.0))
 
 
-def _rounded(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Rounded to a millionth of the largest: what is equal but for rounding errors becomes equal."""
-    unit = 1e-6 * float(np.abs(values).max(initial=0)) or 1.0
+def _rounded(values: NDArray[Any], share: float = 1e-9) -> NDArray[np.float64]:
+    """Rounded to a share of the largest: what is equal but for rounding errors becomes equal."""
+    unit = share * float(np.abs(values).max(initial=0)) or 1.0
     return np.round(values / unit) * unit
