@@ -4,6 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("wlhn", deadline=None)  # how long an example takes is the machine's business
+settings.load_profile("wlhn")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -43,6 +43,8 @@ def collections(
             "node_label": random.integers(5, 8, n),
             "x": random.normal(size=(n, 2)).astype(np.float32),
             "edge_label": np.array(labels, dtype=np.int64),
+            "edge_attr": np.array(labels, dtype=np.float32).reshape(-1, 1) / 2,
+            "node_ids": draw(st.sampled_from([None, [f"v{k}" for k in range(n)]])),
         }
     return Graphs.from_edges(np.array(edges, dtype=np.int64).reshape(-1, 2).T, node_ptr=starts, **columns)
 

@@ -21,6 +21,7 @@ ROOMS = [
     "report",
     "experiments",
     "estimators",
+    "bench",
     "cli",
 ]
 SOURCE = Path(wlhn.__file__).parent

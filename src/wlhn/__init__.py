@@ -1,16 +1,54 @@
 """Distance-preserving representations of nodes and graphs."""
 
-from wlhn.embeddings import Quality, TreeEmbedding, diffhypcon, quality, sala, sarkar, sarkar_points
-from wlhn.errors import InputError
-from wlhn.graphs import Graphs, as_graphs
-from wlhn.hierarchy import Assignment, Hierarchy, Tree, assign, refine, wl_distance
-from wlhn.hyperbolic import poincare_distance
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from wlhn.embeddings.combinatorial import sala, sarkar, sarkar_points
+    from wlhn.embeddings.diffhypcon import diffhypcon
+    from wlhn.embeddings.embedding import TreeEmbedding
+    from wlhn.embeddings.quality import Quality, quality
+    from wlhn.errors import InputError
+    from wlhn.estimators import GraphClassifier, GraphEmbedder, GraphRegressor, NodeClassifier, NodeRegressor
+    from wlhn.graphs import Graphs, as_graphs
+    from wlhn.hierarchy import Assignment, Hierarchy, Tree, assign, refine, wl_distance
+    from wlhn.hyperbolic import poincare_distance
+
+# Where the public names live. They are imported when first used: torch takes seconds, and `wlhn --version` needs none.
+_HOMES = {
+    "Assignment": "wlhn.hierarchy",
+    "GraphClassifier": "wlhn.estimators",
+    "GraphEmbedder": "wlhn.estimators",
+    "GraphRegressor": "wlhn.estimators",
+    "Graphs": "wlhn.graphs",
+    "Hierarchy": "wlhn.hierarchy",
+    "InputError": "wlhn.errors",
+    "NodeClassifier": "wlhn.estimators",
+    "NodeRegressor": "wlhn.estimators",
+    "Quality": "wlhn.embeddings",
+    "Tree": "wlhn.hierarchy",
+    "TreeEmbedding": "wlhn.embeddings",
+    "as_graphs": "wlhn.graphs",
+    "assign": "wlhn.hierarchy",
+    "diffhypcon": "wlhn.embeddings",
+    "poincare_distance": "wlhn.hyperbolic",
+    "quality": "wlhn.embeddings",
+    "refine": "wlhn.hierarchy",
+    "sala": "wlhn.embeddings",
+    "sarkar": "wlhn.embeddings",
+    "sarkar_points": "wlhn.embeddings",
+    "wl_distance": "wlhn.hierarchy",
+}
 __all__ = [
     "Assignment",
+    "GraphClassifier",
+    "GraphEmbedder",
+    "GraphRegressor",
     "Graphs",
     "Hierarchy",
     "InputError",
+    "NodeClassifier",
+    "NodeRegressor",
     "Quality",
     "Tree",
     "TreeEmbedding",
@@ -25,3 +63,13 @@ __all__ = [
     "sarkar_points",
     "wl_distance",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'wlhn' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

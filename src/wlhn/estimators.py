@@ -58,6 +58,7 @@ class _GraphEstimator(BaseEstimator):
         patience: int = Settings.patience,
         monitor: str = Settings.monitor,
         degree: str = Settings.degree,
+        standardise: bool = Settings.standardise,
         validation_share: float = 0.1,
         random_state: int = 0,
     ) -> None:
@@ -81,6 +82,7 @@ class _GraphEstimator(BaseEstimator):
         self.patience = patience
         self.monitor = monitor
         self.degree = degree
+        self.standardise = standardise
         self.validation_share = validation_share
         self.random_state = random_state
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
 
 SMALL = 200_000  # below this much work (numbers touched), starting a thread costs more than it saves
 
@@ -29,6 +29,8 @@ def over_rows(kernel: Callable[..., None], rows: int, work: int, *args: Any) -> 
     The kernel must release the GIL (numba's `nogil`) and write to its own rows only; then the result does not depend
     on the number of threads. `work` is about how many numbers the whole loop touches.
     """
+    import torch  # here, because refinement alone does without it until there is something to do
+
     threads = min(torch.get_num_threads(), 1 + work // SMALL, rows)
     if threads <= 1:
         kernel(0, rows, *args)

@@ -50,6 +50,7 @@ def test_round_trip(tmp_path: Path, graphs: Graphs, shuffled: bool) -> None:
     assert graphs.x is not None
     assert graphs.node_label is not None
     assert graphs.edge_label is not None
+    assert graphs.edge_attr is not None
     folder = folder_of(
         {
             "A": lines(rank[graphs.edge_index].T + 1),
@@ -58,6 +59,7 @@ def test_round_trip(tmp_path: Path, graphs: Graphs, shuffled: bool) -> None:
             "node_labels": lines(graphs.node_label[order]),
             "node_attributes": lines(graphs.x[order].astype(float)),
             "edge_labels": lines(graphs.edge_label),
+            "edge_attributes": lines(graphs.edge_attr.astype(float)),
         },
         tmp_path / "S",
     )

@@ -44,6 +44,16 @@ def test_select_takes_whole_graphs(graphs: Graphs, data: st.DataObject) -> None:
         assert one.num_nodes == same.num_nodes
 
 
+@pytest.mark.parametrize("nodes", [1, 7, 3000])
+def test_large_graphs_are_grouped_alike(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
+    edges = np.random.default_rng(nodes).integers(0, nodes, (2, 5000))
+    small = Graphs.from_edges(edges, nodes, edge_label=np.arange(5000))
+    monkeypatch.setattr("wlhn.graphs.kernels.LARGE", 0)
+    large = Graphs.from_edges(edges, nodes, edge_label=np.arange(5000))
+    for column in ("row_ptr", "neighbour", "edge_label"):
+        assert np.array_equal(getattr(small, column), getattr(large, column))
+
+
 def test_several_graphs_without_nodes_are_graphs() -> None:
     graphs = Graphs.from_edges(np.empty((2, 0), int), node_ptr=[0, 0, 3, 3])
     assert len(graphs) == 3

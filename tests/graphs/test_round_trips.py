@@ -18,6 +18,7 @@ def same(a: Graphs, b: Graphs, *, columns: tuple[str, ...] = ("x", "node_label")
         left, right = getattr(a, name), getattr(b, name)
         if left is not None and len(left):
             np.testing.assert_allclose(left, right)
+    assert [a.ids(g) for g in range(len(a))] == [b.ids(g) for g in range(len(b))]
 
 
 @given(collections())

@@ -140,3 +140,16 @@ def test_other_files_are_no_hierarchies(tmp_path: Path) -> None:
     for name in ("other.npz", "array.npy"):
         with pytest.raises(InputError, match="not a hierarchy"):
             Hierarchy.load(tmp_path / name)
+
+
+@given(collections())
+def test_histogram_counts_every_pair(graphs: Graphs) -> None:
+    hierarchy = refine(graphs, 3, "label")
+    u, v = np.triu_indices(graphs.num_nodes, k=1)
+    assert hierarchy.distance_histogram().tolist() == np.bincount(hierarchy.distance(u, v) // 2, minlength=5).tolist()
+
+
+def test_stable_depth() -> None:
+    assert refine(nx.path_graph(9)).stable_depth == 4
+    assert refine(nx.path_graph(9), 4).stable_depth is None
+    assert refine(nx.cycle_graph(4), 3).stable_depth == 0

@@ -128,6 +128,14 @@ def test_colliding_hashes_change_nothing(mask: int, graphs: Graphs, seed: int) -
     assert np.array_equal(again_parent, parent)
 
 
+def test_large_graphs_are_refined_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = as_graphs([nx.barabasi_albert_graph(300, 2, seed=2), nx.star_graph(300)])
+    small = [refine(graph, 3, initial) for initial in ("uniform", "degree")]
+    monkeypatch.setattr("wlhn.hierarchy.refinement.LARGE", 0)
+    for hierarchy, initial in zip(small, ("uniform", "degree"), strict=True):
+        assert_same_names(hierarchy, refine(graph, 3, initial), np.arange(graph.num_nodes))
+
+
 def test_refinement_stops_when_stable_and_stays_so() -> None:
     stable = refine(nx.path_graph(9))
     assert stable.num_colours == [1, 2, 3, 4, 5, 5]

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from baseline_graphs import SEES_EDGES
 
 from wlhn.data import Dataset, as_dataset
 from wlhn.errors import InputError
@@ -38,7 +39,7 @@ def test_unseen_labels_categories_and_edges_are_counted() -> None:
     assert top.encode(Graphs.from_edges([[0, 1, 2, 3, 3, 3], [3, 3, 3, 0, 1, 2]])).unseen_nodes == 1
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", SEES_EDGES)
 def test_models_take_unknown_categories_of_nodes_and_edges(name: str) -> None:
     data = path(x=np.array([[3, 0], [3, 1], [8, 1]]), edge_attr=np.array([[0], [0], [4], [4]]))
     fitted = Vocabulary.fit(data, edges=True)
@@ -69,3 +70,13 @@ def test_unknown_targets_do_not_count() -> None:
         (grad,) = torch.autograd.grad(value, outputs)
         assert grad.isfinite().all()
         assert (grad[~known] == 0).all()
+
+
+def test_numbers_are_standardised_over_the_training_nodes_but_flags_stay() -> None:
+    x = np.array([[1000.0, 0.0, 5.0], [3000.0, 1.0, 5.0], [2000.0, 0.0, 5.0]], np.float32)
+    fitted = Vocabulary.fit(path(x=x), standardise=True)
+    seen = fitted.encode(path(x=x).graphs).x
+    np.testing.assert_allclose(seen[:, 0].mean(), 0, atol=1e-6)
+    np.testing.assert_allclose(seen[:, 0].std(), 1, rtol=1e-6)
+    assert seen[:, 1:].tolist() == x[:, 1:].tolist()
+    assert Vocabulary.from_json(fitted.to_json()) == fitted

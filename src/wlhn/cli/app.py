@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
+from wlhn.cli.bench import bench
 from wlhn.cli.datasets import datasets
 from wlhn.cli.embed import embed
 from wlhn.cli.evaluate import evaluate
+from wlhn.cli.hierarchy import hierarchy
 from wlhn.cli.output import fail
 from wlhn.cli.predict import predict
 from wlhn.cli.train import train
@@ -24,8 +26,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(datasets, name="datasets")
-for command in (train, predict, embed, evaluate):
+for command in (train, predict, evaluate, hierarchy, embed):
     app.command()(command)
+app.add_typer(bench, name="bench")
 
 
 def _version(wanted: bool) -> None:

@@ -48,8 +48,8 @@ def list_datasets(context: typer.Context, data_root: DataRoot = None, json: Json
         print_json(rows)
         return
     places = {"built in": "built in", "download": "to be downloaded"}
-    table = [[row["name"], row["about"], row["path"] or places[row["found"]]] for row in rows]
-    print_table("Known data sets", ("name", "about", "lies at"), table)
+    for row in rows:  # lines, not a table: a path must not be cut
+        typer.echo(f"{row['name']:<24} {row['path'] or places[row['found']]}  ({row['about']})")
 
 
 @datasets.command("show")

@@ -1,71 +1,154 @@
-"""`wlhn embed`: where a trained model places nodes and graphs."""
+"""`wlhn embed`: the tree of colours in hyperbolic space, or graphs where a trained model places them."""
 
 from __future__ import annotations
 
+import csv
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
-from wlhn.cli import options
-from wlhn.cli.datasets import Roles
-from wlhn.cli.output import DataRoot, Json, Seed, print_json
-from wlhn.cli.predict import load_like
-from wlhn.cli.progress import progress
+from wlhn.cli.hierarchy import EdgeLabels, Initial, Iterations, check_suffix, refined
+from wlhn.cli.output import DataRoot, Json, Seed, print_json, print_table, working
 from wlhn.errors import InputError
+from wlhn.files import replacing
+
+if TYPE_CHECKING:
+    from wlhn.embeddings import TreeEmbedding
+    from wlhn.hierarchy import Hierarchy
+
+METHODS = ("sarkar", "sala", "diffhypcon")
 
 
 def embed(
-    run: Annotated[Path, typer.Argument(help="A run folder of `wlhn train`.")],
-    data: Annotated[str, typer.Argument(help="A known name or a path.")],
-    out: options.Out,
-    role: Roles = None,
+    context: typer.Context,
+    data: Annotated[str, typer.Argument(metavar="[RUN] DATA", help="A known name or a path, perhaps after a run.")],
+    of_run: Annotated[str | None, typer.Argument(hidden=True)] = None,
+    method: Annotated[str, typer.Option(help="sarkar (the disc), sala or diffhypcon (with random weights).")] = "sala",
+    iterations: Iterations = 2,
+    initial: Initial = None,
+    edge_labels: EdgeLabels = False,
+    tau: Annotated[float, typer.Option(help="Length of the tree's edges.")] = 1.0,
+    dimension: Annotated[int | None, typer.Option(help="Dimension of the ball; 128, for sarkar 2.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the points to this file (.npz or .csv).")] = None,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Write node and graph embeddings of a trained model to an .npz: ball points, tangent vectors, depth by depth."""
-    summary = embed_with_run(run, data, out, role=role, data_root=data_root, seed=seed)
+    """Embed the tree of colours of a data set, and say how well distances are kept.
+
+    After the folder of a run (`wlhn train`), embed nodes and graphs with that model instead: ball points and tangent
+    vectors of nodes depth by depth, and vectors of graphs, to the .npz file of --out.
+    """
+    if of_run is not None:
+        _embed_with_run(context, Path(data), of_run, out, data_root, seed, json)
+        return
+    from wlhn.embeddings import quality
+
+    check_suffix(out, ".npz", ".csv")
+    d = _checked_dimension(method, dimension)
+    dataset, fitted = refined(data, iterations, initial, edge_labels, data_root, seed)
+    with working(f"embedding {len(fitted.tree):,} tree nodes"):
+        embedding = _embedded(fitted, method, d, tau, seed)
+    if out is not None:
+        with working(f"writing {out}"):
+            _write(out, fitted, embedding)
+    with working("measuring distances"):
+        result = asdict(quality(embedding, seed))
+    document = {
+        "name": dataset.name,
+        "method": method,
+        "dimension": d,
+        "tau": tau,
+        "initial": fitted.start,
+        "iterations": fitted.depth,
+        "tree_nodes": len(fitted.tree),
+        "quality": result,
+        "out": None if out is None else str(out),
+    }
+    if json:
+        print_json(document)
+        return
+    rows = [
+        [name.replace("_", " "), f"{value:.4f}" if isinstance(value, float) else value]
+        for name, value in result.items()
+        if value is not None
+    ]
+    title = f"{dataset.name}: {len(fitted.tree):,} tree nodes by {method} in {d} dimensions, τ = {tau:g}"
+    print_table(title, ("against the tree's distances", "value"), rows)
+    if out is not None:
+        typer.echo(f"Written to {out}")
+
+
+def _embed_with_run(
+    context: typer.Context, run: Path, data: str, out: Path | None, data_root: Path | None, seed: int, json: bool
+) -> None:
+    from wlhn.cli.run_points import embed_with_run
+
+    for name in ("method", "iterations", "initial", "edge_labels", "tau", "dimension"):
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise InputError(f"{name}: the run in {run} has its own, expected no such option")
+    if out is None:
+        raise InputError("out: expected a file that ends in .npz for the points of a run")
+    summary = embed_with_run(run, data, out, data_root=data_root, seed=seed)
     if json:
         print_json(summary)
-    else:
-        typer.echo(f"Points of {summary['nodes']} nodes and {summary['graphs']} graphs written to {out}:")
-        for name, shape in summary["arrays"].items():
-            typer.echo(f"  {name} {tuple(shape)}")
+        return
+    typer.echo(f"Points of {summary['nodes']} nodes and {summary['graphs']} graphs written to {out}:")
+    for name, shape in summary["arrays"].items():
+        typer.echo(f"  {name} {tuple(shape)}")
 
 
-def embed_with_run(
-    run: Path, data: str, out: Path, *, role: list[str] | None, data_root: Path | None, seed: int
-) -> dict[str, Any]:
-    """Embed data with a run; what was written."""
-    from wlhn.evaluation.run_folder import load_run
-    from wlhn.files import replacing
+def _checked_dimension(method: str, dimension: int | None) -> int:
+    if method not in METHODS:
+        raise InputError(f"method: expected {', '.join(METHODS)}, found {method!r}")
+    if method == "sarkar" and dimension not in (None, 2):
+        raise InputError(f"dimension: sarkar embeds in 2 dimensions, found {dimension}; sala takes any")
+    d = dimension or (2 if method == "sarkar" else 128)
+    if d < 2:
+        raise InputError(f"dimension: expected 2 or more, found {d}")
+    return d
 
-    if out.suffix != ".npz":
-        raise InputError(f"{out}: expected a name that ends in .npz")
-    trained = load_run(run)
-    dataset = load_like(data, trained.columns, data_root, role, seed)
-    graphs = dataset.graphs
-    with progress("embedding", "graph") as advance:
-        parts = []
-        for part in trained.embed(graphs):
-            parts.append(part)
-            advance(part.first + len(part.graphs), len(graphs), "")
-    names = range(len(graphs)) if dataset.graph_ids is None else dataset.graph_ids
-    arrays: dict[str, Any] = {
-        "node_ball": np.concatenate([part.ball for part in parts]),
-        "node_tangent": np.concatenate([part.tangent for part in parts]),
-        "graph_vector": np.concatenate([part.graph for part in parts]),
-        "graph_id": np.array([str(name) for name in names]),
-        "node_id": np.array([str(name) for g in range(len(graphs)) for name in graphs.ids(g)]),
-        "graph_of_node": graphs.graph_of_node,
+
+def _embedded(fitted: Hierarchy, method: str, dimension: int, tau: float, seed: int) -> TreeEmbedding:
+    from wlhn.embeddings import diffhypcon, random_gin, sala, sarkar
+
+    if method == "sarkar":
+        return sarkar(fitted.tree, tau)
+    if method == "sala":
+        return sala(fitted.tree, dimension, tau)
+    return diffhypcon(fitted.tree, random_gin(fitted, dimension, seed), tau)
+
+
+def _write(out: Path, fitted: Hierarchy, embedding: TreeEmbedding) -> None:
+    """One row for each tree node: depth and number of its colour (a root above all colours has −1 and −1), the tree
+    node it hangs from, its distance and direction from the root, and its point in the ball.
+    """
+    above = fitted.offsets[0]
+    columns: dict[str, Any] = {
+        "depth": np.repeat(np.arange(-above, fitted.depth + 1), [1] * above + fitted.num_colours),
+        "colour": np.concatenate([np.full(above, -1), *(np.arange(n) for n in fitted.num_colours)]),
+        "parent": embedding.tree.parent,
+        "r": embedding.r.numpy(),
+        "direction": embedding.e.numpy(),
+        "point": embedding.points.numpy(),
     }
-    with replacing(out) as draft, draft.open("wb") as file:
-        np.savez(file, **arrays)
-    return {
-        "out": str(out),
-        "nodes": graphs.num_nodes,
-        "graphs": len(graphs),
-        "arrays": {name: list(array.shape) for name, array in arrays.items()},
-    }
+    with replacing(out) as draft:
+        if out.suffix == ".npz":
+            with draft.open("wb") as file:
+                np.savez_compressed(file, **columns)
+            return
+        with draft.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(
+                [name if a.ndim == 1 else f"{name}_{k}" for name, a in columns.items() for k in range(_width(a))]
+            )
+            for parts in zip(*columns.values(), strict=True):
+                writer.writerow([x for part in parts for x in np.atleast_1d(part).tolist()])
+
+
+def _width(array: Any) -> int:
+    return 1 if array.ndim == 1 else array.shape[1]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -19,7 +20,25 @@ DataRoot = Annotated[
     typer.Option("--data-root", envvar="WLHN_DATA", help="Folder with data sets; looked at before cache and network."),
 ]
 
+WIDE = 200  # columns where nobody is looking at a terminal
 console = Console(highlight=False, soft_wrap=True)
+
+
+def note(message: str) -> None:
+    """A line about what is going on, on standard error: standard output is for results."""
+    typer.echo(message, err=True)
+
+
+@contextmanager
+def working(on: str) -> Iterator[None]:
+    """Show what is being worked on: a spinner in a terminal, a line elsewhere."""
+    errors = Console(stderr=True)
+    if not errors.is_terminal:
+        note(on)
+        yield
+        return
+    with errors.status(on):
+        yield
 
 
 def fail(message: str) -> NoReturn:
@@ -34,9 +53,10 @@ def print_json(document: Any) -> None:
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A table: the first column to the left, numbers to the right."""
-    table = Table(title=title, title_justify="left", header_style="bold")
+    table = Table(header_style="bold")
     for k, column in enumerate(columns):
-        table.add_column(column, justify="left" if k == 0 else "right")
+        table.add_column(column, justify="left" if k == 0 else "right", overflow="fold")
     for row in rows:
         table.add_row(*(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row))
-    console.print(table)
+    typer.echo(title)  # not the table's own title, which wraps at the table's width
+    Console(width=None if console.is_terminal else WIDE).print(table)

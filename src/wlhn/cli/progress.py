@@ -44,12 +44,14 @@ def _bar(what: str, unit: str) -> Iterator[Advance]:
 
 
 def _lines(what: str, unit: str) -> Advance:
-    pace, last = _Pace(unit), time.monotonic()
+    pace, last = _Pace(unit), 0.0
 
     def advance(done: int, total: int, note: str) -> None:
         nonlocal last
         rate, now = pace.rate(done), time.monotonic()
-        if now - last >= SECONDS_BETWEEN_LINES:
+        if not last:
+            last = now
+        elif now - last >= SECONDS_BETWEEN_LINES:
             last = now
             typer.echo(f"{what}: {done} of {total}, {rate}, {pace.remaining(done, total)} left, {note}", err=True)
 

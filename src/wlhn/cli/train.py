@@ -44,6 +44,7 @@ def train(
     epochs: options.Epochs = None,
     patience: options.Patience = None,
     degree: options.Degree = None,
+    standardise: options.Standardise = None,
     threads: Annotated[
         int, typer.Option(min=1, help="Threads; more are faster on large data and change the last bits of numbers.")
     ] = 1,
@@ -70,6 +71,7 @@ def train(
         "epochs": epochs,
         "patience": patience,
         "degree": degree,
+        "standardise": standardise,
     }
     from wlhn.data.load import load
     from wlhn.evaluation.executor import torch_threads
@@ -133,7 +135,7 @@ def _summarise(run: TrainedRun, folder: Path, data: str, settings: Settings) -> 
         f"{sizes['test']} to test on."
     )
     typer.echo(
-        f"{settings.model} was trained for {about['epochs']} epochs in {about['seconds']:.1f} s; "
+        f"{settings.model} was trained for {about['epochs']} epoch{'s' * (about['epochs'] != 1)} in {about['seconds']:.1f} s; "
         f"epoch {about['best_epoch']} was the best on the validation {items}."
     )
     if scores["test"] is not None:

@@ -1,5 +1,6 @@
 """Data sets: TU, node, molecule, synthetic and the user's own; features, splits, cache."""
 
+from wlhn.data.audit import Audit, audit
 from wlhn.data.dataset import Column, Dataset
 from wlhn.data.features import Encoding, encoding, features
 from wlhn.data.load import load
@@ -16,12 +17,14 @@ from wlhn.data.tu import read_tu
 
 __all__ = [
     "KNOWN",
+    "Audit",
     "Column",
     "Dataset",
     "Encoding",
     "Split",
     "Statistics",
     "as_dataset",
+    "audit",
     "check",
     "encoding",
     "features",

@@ -88,7 +88,12 @@ def encoding(
 
 
 def features(dataset: Dataset, *, inputs: tuple[str, ...] | None = None, degree: Degree = "scalar") -> NDArray[Any]:
-    """The nodes of a data set as rows of numbers: `encoding` and `encode` in one."""
+    """The nodes of a data set as rows of numbers: `encoding` and `encode` in one.
+
+    >>> from wlhn.data import load
+    >>> features(load("karate"), degree="log").shape
+    (34, 1)
+    """
     return encoding(dataset, inputs=inputs, degree=degree).encode(dataset.graphs)
 
 

@@ -36,11 +36,18 @@ def read_smiles(
     """A table of molecules: a column of SMILES, targets (all other columns unless one is called so), perhaps ids.
 
     The split is that of a column "split", or the scaffold split, 80/10/10.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "drinks.csv"
+    >>> _ = path.write_text("smiles,pleasant\\nO,1\\nCCO,1\\nCO,0\\n")
+    >>> read_smiles(path)
+    Dataset(drinks, graph classification, Graphs(3 graphs, 6 nodes, 6 directed edges))
     """
     path = Path(path)
     if any(importlib.util.find_spec(package) is None for package in ("rdkit", "ogb")):
         raise InputError(f"{path}: SMILES need the packages rdkit and ogb, expected `pip install 'wlhn[molecules]'`")
-    table = read_table(path, expected=("smiles", "split", "id", "target"), rest="target", roles=roles, like=like)
+    named: tuple[Role, ...] = ("smiles", "split", "id")
+    table = read_table(path, expected=("target",), named=named, rest="target", roles=roles, like=like)
     check_roles(roles, table.frame)
     smiles = table.one("smiles")
     graphs, kept = _featurise(smiles, path, skip_refused=skip_refused, progress=progress)

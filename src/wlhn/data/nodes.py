@@ -5,8 +5,8 @@ between tabs. Features are 0/1 columns, or for Actor the numbers of the columns 
 the files, unless symmetrised; a doubled edge is kept once.
 
 Most of Squirrel's nodes are copies: equal label and equal successors (Platonov et al. 2023 show that test labels leak
-through them). `drop_duplicates` keeps the first of each, 2,204 of 5,201 nodes. Their filtered set has 2,223: it was
-made by page views, of which these files hold five classes only.
+through them). `drop_duplicates` keeps the first of each, 2,204 of 5,201 nodes. Their filtered set has 2,223, presumably
+because they compared page views, of which these files hold five classes only.
 """
 
 from __future__ import annotations
@@ -34,7 +34,16 @@ NOTED_COPIES = 0.25  # a share that cannot be chance; other sets have nodes with
 def read_geom_gcn(
     path: str | Path, *, directed: bool = True, self_loops: bool = False, drop_duplicates: bool = False
 ) -> Dataset:
-    """One node set from its folder, with the published splits where a folder `splits` lies beside it."""
+    """One node set from its folder, with the published splits where a folder `splits` lies beside it.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp()) / "pages"
+    >>> folder.mkdir()
+    >>> _ = (folder / EDGES).write_text("node_id\\tnode_id\\n0\\t1\\n")
+    >>> _ = (folder / NODES).write_text("node_id\\tfeature\\tlabel\\n0\\t1,0\\t3\\n1\\t0,1\\t4\\n")
+    >>> read_geom_gcn(folder)
+    Dataset(pages, node classification, Graphs(1 graph, 2 nodes, 1 directed edges))
+    """
     path = Path(path)
     x, label = _read_nodes(node_file(path))
     edges = _read_edges(path / EDGES, len(label))

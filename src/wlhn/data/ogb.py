@@ -26,7 +26,12 @@ PARTS = ("train", "valid", "test")
 
 
 def read_ogb(path: str | Path, *, progress: bool = False) -> Dataset:
-    """A molecule set in OGB's folder layout, with its published scaffold split."""
+    """A molecule set in OGB's folder layout, with its published scaffold split.
+
+    >>> read_ogb("nowhere")
+    Traceback (most recent call last):
+    wlhn.errors.InputError: nowhere/raw/num-node-list.csv.gz: no such file, expected it in OGB's layout
+    """
     path = Path(path)
     nodes = _integers(path, "num-node-list", 1, np.int64, progress)[:, 0]
     bonds = _integers(path, "num-edge-list", 1, np.int64, progress, rows=len(nodes))[:, 0]

@@ -32,7 +32,17 @@ def read_graph_files(
     roles: Mapping[str, Role] | None = None,
     like: Sequence[Column] = (),
 ) -> Dataset:
-    """Graph files, one graph each, with a table of targets: a column of file names (the ending may go) and targets."""
+    """Graph files, one graph each, with a table of targets: a column of file names (the ending may go) and targets.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "path.edgelist").write_text("a b\\nb c\\n")
+    >>> _ = (folder / "triangle.edgelist").write_text("a b\\nb c\\nc a\\n")
+    >>> _ = (folder / "targets.csv").write_text("file,y\\ntriangle,cycle\\npath,tree\\n")
+    >>> dataset = read_graph_files(sorted(folder.glob("*.edgelist")), targets=folder / "targets.csv")
+    >>> dataset.graph_ids, [dataset.classes[k] for k in dataset.y]
+    (['path.edgelist', 'triangle.edgelist'], ['tree', 'cycle'])
+    """
     import pandas as pd
 
     paths = [Path(file) for file in files]
@@ -46,7 +56,9 @@ def read_graph_files(
     nodes = Table(paths[0].parent, frame, infer_columns(frame, expected=(), roles=roles, like=like))
     table = None
     if targets is not None:
-        table = read_table(Path(targets), expected=("id", "split", "target"), rest="target", roles=roles, like=like)
+        table = read_table(
+            Path(targets), expected=("id", "target"), named=("split",), rest="target", roles=roles, like=like
+        )
     check_roles(roles, frame, *([] if table is None else [table.frame]))
     label, x = encode_features(nodes)
     node_ptr = np.concatenate([[0], np.cumsum([len(graph) for graph in graphs])]).astype(np.int64)
@@ -87,8 +99,16 @@ def read_node_tables(
     """One graph for node tasks: a table of edges (ends, labels, numbers) and a table of nodes (id, features, target).
 
     Ids are whatever the tables hold. A role goes to the table that has a column of that name, the nodes' first.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "nodes.csv").write_text("id,age,club\\nann,31,a\\nbob,27,b\\n")
+    >>> _ = (folder / "edges.csv").write_text("from,to\\nann,bob\\n")
+    >>> dataset = read_node_tables(folder / "edges.csv", folder / "nodes.csv")
+    >>> dataset.graphs.x.tolist(), dataset.classes
+    ([[31.0], [27.0]], ('a', 'b'))
     """
-    vertex = read_table(Path(nodes), expected=("id", "split", "target"), roles=roles, like=like)
+    vertex = read_table(Path(nodes), expected=("id", "target"), named=("split",), roles=roles, like=like)
     mine = {n: r for n, r in (roles or {}).items() if n not in vertex.frame.columns}
     edge = read_table(Path(edges), expected=("from", "to"), roles=mine)
     check_roles(roles, vertex.frame, edge.frame)

@@ -97,7 +97,11 @@ def known_name(name: str) -> str | None:
 
 
 def locate(name: str, data_root: Path | None) -> Location:
-    """Where a registered set lies now; found "download" where it lies nowhere yet."""
+    """Where a registered set lies now; found "download" where it lies nowhere yet.
+
+    >>> locate("karate", None)
+    Location(path=None, found='built in')
+    """
     known = KNOWN[name]
     if data_root is not None:
         if not data_root.is_dir():

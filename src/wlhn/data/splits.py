@@ -127,7 +127,14 @@ def random_splits(
 
 
 def read_json_splits(path: str | Path, *, items: int | None = None) -> list[Split]:
-    """The JSON of Errica et al. 2020: outer folds with "test" and an inner "model_selection"."""
+    """The JSON of Errica et al. 2020: outer folds with "test" and an inner "model_selection".
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "splits.json"
+    >>> _ = path.write_text('[{"test": [0], "model_selection": [{"train": [1, 2], "validation": [3]}]}]')
+    >>> read_json_splits(path, items=4)
+    [Split(2 train, 1 valid, 1 test, ...)]
+    """
     path = Path(path)
     try:
         outer = json.loads(path.read_bytes())
@@ -148,7 +155,14 @@ def read_json_splits(path: str | Path, *, items: int | None = None) -> list[Spli
 
 
 def read_mask_split(path: str | Path, *, items: int | None = None) -> Split:
-    """A geom-gcn split: an npz of three boolean masks, train_mask, val_mask, test_mask."""
+    """A geom-gcn split: an npz of three boolean masks, train_mask, val_mask, test_mask.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "split.npz"
+    >>> np.savez(path, train_mask=[1, 1, 0, 0], val_mask=[0, 0, 1, 0], test_mask=[0, 0, 0, 1])
+    >>> read_mask_split(path, items=4)
+    Split(2 train, 1 valid, 1 test, ...)
+    """
     try:
         with np.load(path, allow_pickle=False) as masks:
             arrays = [np.asarray(masks[name]).astype(bool) for name in ("train_mask", "val_mask", "test_mask")]

@@ -76,6 +76,7 @@ def read_table(
     path: Path,
     *,
     expected: Sequence[Role],
+    named: Sequence[Role] = (),
     rest: Role = "feature",
     roles: Mapping[str, Role] | None = None,
     like: Sequence[Column] = (),
@@ -85,7 +86,7 @@ def read_table(
 
     text = _read_csv(path)
     frame = pd.DataFrame({name: _with_type(text[name]) for name in text.columns})
-    columns = infer_columns(frame, expected=expected, rest=rest, roles=roles, like=like)
+    columns = infer_columns(frame, expected=expected, named=named, rest=rest, roles=roles, like=like)
     for column in columns:  # an id is what stands there, whatever its neighbours look like
         if column.role in ("id", "from", "to"):
             frame[column.name] = pd.Series([_name(value) for value in text[column.name]], dtype=object)
@@ -98,14 +99,15 @@ def infer_columns(
     frame: pd.DataFrame,
     *,
     expected: Sequence[Role],
+    named: Sequence[Role] = (),
     rest: Role = "feature",
     roles: Mapping[str, Role] | None = None,
     like: Sequence[Column] = (),
 ) -> tuple[Column, ...]:
     """A role for every column: as told, as in an earlier data set, by its name, by its place; then the role `rest`.
 
-    Where no name says it, ids and ends of edges are the first columns, and the target is the last one, or, where
-    `rest` is "target", all that remain.
+    Where no name says it, ids and ends of edges that are `expected` are the first columns, and the target is the last
+    one, or, where `rest` is "target", all that remain. Roles that are only `named` go by name.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"atom": ["a", "b"], "charge": [0.5, 1.0], "toxic": [0, 1]})
@@ -114,14 +116,14 @@ def infer_columns(
     """
     chosen: dict[str, Role] = {c.name: c.role for c in like if c.name in frame.columns}
     chosen |= {name: role for name, role in (roles or {}).items() if name in frame.columns}
-    for role in expected:
+    for role in (*named, *expected):
         free = [name for name in frame.columns if name not in chosen]
         named = [name for name in free if name.casefold() in NAMES[role]]
         if role in chosen.values():
             continue
         if named:
             chosen[named[0]] = role
-        elif role in ("id", "from", "to") and free:
+        elif role in expected and role in ("id", "from", "to") and free:
             chosen[free[0]] = role
         elif role == "target" and rest != "target" and free and not like:
             chosen[free[-1]] = role

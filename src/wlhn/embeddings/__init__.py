@@ -4,5 +4,16 @@ from wlhn.embeddings.combinatorial import sala, sarkar, sarkar_points, spherical
 from wlhn.embeddings.diffhypcon import diffhypcon
 from wlhn.embeddings.embedding import TreeEmbedding
 from wlhn.embeddings.quality import Quality, quality
+from wlhn.embeddings.random_gin import random_gin
 
-__all__ = ["Quality", "TreeEmbedding", "diffhypcon", "quality", "sala", "sarkar", "sarkar_points", "spherical_code"]
+__all__ = [
+    "Quality",
+    "TreeEmbedding",
+    "diffhypcon",
+    "quality",
+    "random_gin",
+    "sala",
+    "sarkar",
+    "sarkar_points",
+    "spherical_code",
+]

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 from torch.optim import Optimizer
 
@@ -27,7 +27,7 @@ def save_checkpoint(path: Path, identity: str, tensors: Mapping[str, Tensor], re
     text = json.dumps(rest, allow_nan=False)
     header = {"identity": identity, "rest": text, "sha256": _digest(contiguous, identity, text)}
     with replacing(path) as draft:
-        save_file(contiguous, draft, metadata=header)
+        draft.write_bytes(save(contiguous, metadata=header))
 
 
 def load_checkpoint(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
@@ -50,12 +50,11 @@ def optimizer_tensors(optimizer: Optimizer) -> dict[str, Tensor]:
 
 def restore_optimizer(optimizer: Optimizer, tensors: Mapping[str, Tensor]) -> None:
     """Give back what `optimizer_tensors` took from an optimizer that was made in the same way."""
-    state: dict[int, dict[str, Any]] = {}
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     for key, tensor in tensors.items():
         k, name = key.split(".", 1)
-        # torch counts steps in float tensors, geoopt in integers
-        state.setdefault(int(k), {})[name] = tensor if tensor.is_floating_point() else int(tensor)
-    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+        # torch counts steps in float tensors and geoopt in integers, which `load_state_dict` would make floats
+        optimizer.state[parameters[int(k)]][name] = tensor if tensor.is_floating_point() else int(tensor)
 
 
 def _digest(tensors: Mapping[str, Tensor], *texts: str) -> str:

@@ -58,7 +58,7 @@ class Problem:
         self.metric = metric_of(dataset.task, self.out_channels)
         # Nodes of a graph are seen together whatever part they are in; of graphs, only those to train on count.
         seen = dataset if dataset.level == "node" else replace(dataset, splits=()).select(split.train)
-        self.vocabulary = Vocabulary.fit(seen, settings.degree, settings.edge_features)
+        self.vocabulary = Vocabulary.fit(seen, settings.degree, settings.edge_features, settings.standardise)
         self.shift, self.scale = _standardisation(dataset.task, y[torch.from_numpy(split.train)])
         self.y = y if dataset.task == "classification" else (y - self.shift) / self.scale
         self.encoded = self.vocabulary.encode(dataset.graphs)

@@ -21,11 +21,12 @@ class Settings(ModelSettings):
     learning_rate: float = 1e-3
     optimizer: Literal["adam", "riemannian-adam"] = "adam"
     weight_decay: float = 0.0
-    batch_size: int = 128  # graphs
+    batch_size: int = 64  # graphs
     epochs: int = 300  # at most
     patience: int = 50  # epochs without improvement on the validation items
     monitor: Literal["metric", "loss"] = "metric"  # what has to improve there
     degree: Literal["scalar", "onehot", "log"] = "scalar"  # how degrees enter where nodes have nothing else
+    standardise: bool = True  # numeric features to mean 0 and deviation 1, columns of 0 and 1 left out
 
     def __post_init__(self) -> None:
         super().__post_init__()

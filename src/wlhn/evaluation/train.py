@@ -35,7 +35,7 @@ class TrainedRun:
 
 
 def default_split(dataset: Dataset, seed: int) -> Split:
-    """The published split where there is exactly one; else 64/16/20 %, stratified (graphs), or 60/20/20 % (nodes).
+    """The one split that came with the data; else 64/16/20 %, stratified (graphs), or 60/20/20 % (nodes).
 
     Ten published folds are for `wlhn evaluate`: a test set of a tenth is too small to show a newcomer one number.
 
@@ -43,7 +43,8 @@ def default_split(dataset: Dataset, seed: int) -> Split:
     >>> default_split(load("MUTAG"), seed=0)
     Split(121 train, 30 valid, 37 test, ...)
     """
-    if len(dataset.splits) == 1:
+    # A scaffold split puts molecules without rings all into one part: then it is of no use.
+    if len(dataset.splits) == 1 and len(dataset.splits[0].train) and len(dataset.splits[0].valid):
         return dataset.splits[0]
     if len(dataset) < 10:
         raise InputError(f"{dataset.name}: {len(dataset)} items, expected at least 10 to split them")

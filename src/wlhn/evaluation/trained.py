@@ -150,7 +150,7 @@ class Trained:
 
 def untrained(dataset: Dataset, settings: Settings, seed: int) -> Trained:
     """A model with random weights whose running statistics are those of the data: what structure alone gives."""
-    vocabulary = Vocabulary.fit(dataset, settings.degree, settings.edge_features)
+    vocabulary = Vocabulary.fit(dataset, settings.degree, settings.edge_features, settings.standardise)
     encoded = vocabulary.encode(dataset.graphs)
     feed = Feed(encoded, registered(settings.model).eats, settings.num_layers, dataset.level)
     batches = Loader(feed.batch, np.arange(len(dataset.graphs)), settings.batch_size)

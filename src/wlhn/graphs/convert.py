@@ -24,8 +24,8 @@ def as_graphs(source: Any) -> Graphs:
     """Any supported graph or collection of graphs as `Graphs`.
 
     Accepts `Graphs`; PyG `Data`, `Batch`, data sets and lists of `Data`; networkx graphs and lists of them (node
-    attributes "label" and "x", edge attribute "label" are kept); scipy sparse matrices, whose entries a_ij ≠ 0 are
-    edges i → j; and arrays of edges (2, m).
+    attributes "label" and "x", edge attributes "label" and "edge_attr" are kept); scipy sparse matrices, whose entries
+    a_ij ≠ 0 are edges i → j; and arrays of edges (2, m).
 
     >>> import networkx as nx
     >>> as_graphs([nx.path_graph(3), nx.star_graph(["hub", "a", "b"])])
@@ -46,7 +46,7 @@ def as_graphs(source: Any) -> Graphs:
 
 
 def to_pyg(graphs: Graphs) -> list[Data]:
-    """One PyG `Data` for each graph: x (from x), label, edge_index, edge_attr, edge_label.
+    """One PyG `Data` for each graph: x, label, edge_index, edge_attr, edge_label, and node_ids where nodes have names.
 
     >>> to_pyg(Graphs.from_edges([[0, 1], [1, 0]]))
     [Data(edge_index=[2, 2], num_nodes=2)]
@@ -68,16 +68,17 @@ def to_pyg(graphs: Graphs) -> list[Data]:
             edge_index=edges[:, edge_ptr[g] : edge_ptr[g + 1]] - int(graphs.node_ptr[g]),
             num_nodes=int(graphs.node_ptr[g + 1] - graphs.node_ptr[g]),
             **{key: tensor[ptr[g] : ptr[g + 1]] for key, (tensor, ptr) in tensors.items()},
+            **({} if graphs.node_ids is None else {"node_ids": graphs.ids(g)}),
         )
         for g in range(len(graphs))
     ]
 
 
 def to_networkx(graphs: Graphs) -> list[nx.Graph]:
-    """One networkx graph for each graph, with the user's node names and attributes "label" and "x".
+    """One networkx graph for each graph, with the user's node names and the attributes that `as_graphs` reads.
 
-    Undirected where every edge stands in both directions with the same label, else directed; with multi-edges where
-    an edge stands there more than once.
+    Undirected where every edge stands in both directions with the same attributes, else directed; with multi-edges
+    where an edge stands there more than once.
 
     >>> to_networkx(Graphs.from_edges([[0, 1], [1, 0]]))[0].edges
     EdgeView([(0, 1)])
@@ -87,16 +88,18 @@ def to_networkx(graphs: Graphs) -> list[nx.Graph]:
 
 def _to_networkx(graph: Graphs) -> nx.Graph:
     names = graph.ids(0)
-    labels = np.zeros(graph.num_edges, np.int64) if graph.edge_label is None else graph.edge_label
-    forward = sorted(zip(*graph.edge_index.tolist(), labels.tolist(), strict=True))
-    undirected = forward == sorted((v, u, label) for u, v, label in forward)
+    columns = {"label": graph.edge_label, "edge_attr": graph.edge_attr}
+    given = {name: values.tolist() for name, values in columns.items() if values is not None}
+    carried = list(zip(*given.values(), strict=True)) if given else [()] * graph.num_edges
+    forward = sorted(zip(*graph.edge_index.tolist(), carried, strict=True))
+    undirected = forward == sorted((v, u, data) for u, v, data in forward)
     multi = len({(u, v) for u, v, _ in forward}) < len(forward)
     kinds = {(True, False): nx.Graph, (True, True): nx.MultiGraph, (False, False): nx.DiGraph}
     out = kinds.get((undirected, multi), nx.MultiDiGraph)()
     out.add_nodes_from(names)
-    for u, v, label in forward:
+    for u, v, data in forward:
         if u <= v or not undirected:
-            out.add_edge(names[u], names[v], **({} if graph.edge_label is None else {"label": label}))
+            out.add_edge(names[u], names[v], **dict(zip(given, data, strict=True)))
     for key, values in (("label", graph.node_label), ("x", graph.x)):
         if values is not None:
             nx.set_node_attributes(out, dict(zip(names, values.tolist(), strict=True)), key)
@@ -136,7 +139,7 @@ def _from_pyg(data: Data) -> Graphs:
     }
     if data.edge_index is None:
         raise InputError("PyG Data without edge_index: expected a (2, m) tensor, empty for a graph without edges")
-    return Graphs.from_edges(_array(data.edge_index), num_nodes=data.num_nodes, **given)
+    return Graphs.from_edges(_array(data.edge_index), num_nodes=data.num_nodes, node_ids=data.get("node_ids"), **given)
 
 
 def _from_matrix(matrix: Any) -> Graphs:
@@ -151,13 +154,15 @@ def _from_networkx(graph: nx.Graph) -> Graphs:
     names: list[Hashable] = list(graph.nodes)
     index = {name: i for i, name in enumerate(names)}
     edges = [(index[u], index[v]) for u, v in graph.edges()]
-    labels = [d.get("label") for _, _, d in graph.edges(data=True)]
+    carried = [data for _, _, data in graph.edges(data=True)]
     if not graph.is_directed():  # a self-loop stays one edge
-        labels += [label for (u, v), label in zip(edges, labels, strict=True) if u != v]
+        carried += [data for (u, v), data in zip(edges, carried, strict=True) if u != v]
         edges += [(v, u) for u, v in edges if u != v]
     columns: dict[str, Any] = {}
-    if labels and any(label is not None for label in labels):
-        columns["edge_label"] = labels
+    for ours, theirs in (("edge_label", "label"), ("edge_attr", "edge_attr")):
+        values = [data.get(theirs) for data in carried]
+        if values and any(value is not None for value in values):
+            columns[ours] = values
     for ours, theirs in (("node_label", "label"), ("x", "x")):
         values = [d.get(theirs) for _, d in graph.nodes(data=True)]
         if values and any(value is not None for value in values):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,6 +94,12 @@ class Hierarchy:
         ptr = np.searchsorted(pair, np.arange(self.num_graphs + 1, dtype=np.int64) * width)
         return ptr, (pair % width).astype(np.int32), count.astype(np.int32)
 
+    @property
+    def stable_depth(self) -> int | None:
+        """The first depth whose colours no longer split; None if that lies beyond T."""
+        splits = [a < b for a, b in pairwise(self.num_colours)]
+        return splits.index(False) if False in splits else None
+
     def signature(self, t: int) -> Signature:
         """What the colours of depth t ≥ 1 stand for: counted neighbours, written down when first asked for."""
         if t not in self._signatures:
@@ -128,6 +135,18 @@ class Hierarchy:
         """The WL distance of graph nodes, pair by pair: the path in the tree between their colours at depth T."""
         u, v = self._checked(u), self._checked(v)
         return 2 * (self.depth + 1 - sum((colour[u] == colour[v]).astype(np.int64) for colour in self.colours))
+
+    def distance_histogram(self) -> IntArray:
+        """How many unordered pairs of graph nodes are at WL distance 0, 2, …, 2(T + 1), without visiting them.
+
+        >>> import networkx as nx, wlhn
+        >>> wlhn.refine(nx.star_graph(3), iterations=1).distance_histogram().tolist()
+        [3, 3, 0]
+        """
+        sizes = [np.array([self.num_nodes]), *(self.count(t) for t in range(self.depth + 1))]
+        together = [int((size.astype(np.int64) * (size - 1) // 2).sum()) for size in sizes]  # depths −1, 0, …, T
+        parted = [above - below for above, below in pairwise(together)]
+        return np.array([together[-1], *reversed(parted)])
 
     def _checked(self, node: ArrayLike) -> IntArray:
         node = np.asarray(node)

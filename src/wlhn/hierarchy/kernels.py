@@ -42,6 +42,28 @@ def neighbourhood_hash(
 
 
 @numba.njit(cache=True, nogil=True)
+def sort_order(key: Array) -> Array:
+    """The stable order of 64-bit keys, by radix: eleven bits a pass, passes in which all keys agree left out."""
+    passes, buckets, mask = 6, 2048, np.uint64(2047)
+    count = np.zeros((passes, buckets), np.int64)
+    for k in key:
+        for p in range(passes):
+            count[p, (k >> np.uint64(11 * p)) & mask] += 1
+    order, new_order = np.arange(len(key), dtype=np.int32), np.empty(len(key), np.int32)
+    key, new_key = key.copy(), np.empty_like(key)
+    for p in range(passes):
+        if count[p].max() == len(key):
+            continue
+        shift, start = np.uint64(11 * p), np.cumsum(count[p]) - count[p]
+        for i in range(len(key)):
+            digit = (key[i] >> shift) & mask
+            new_key[start[digit]], new_order[start[digit]] = key[i], order[i]
+            start[digit] += 1
+        key, new_key, order, new_order = new_key, key, new_order, order
+    return order
+
+
+@numba.njit(cache=True, nogil=True)
 def sorted_neighbourhood(
     row_ptr: Array, neighbour: Array, edge_code: Array, colour: Array, num_colours: int, node: int, out: Array
 ) -> Array:

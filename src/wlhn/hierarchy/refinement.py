@@ -21,12 +21,14 @@ from wlhn.hierarchy.kernels import (
     check_members,
     neighbourhood_hash,
     shared_neighbourhoods,
+    sort_order,
     sorted_neighbourhood,
 )
 from wlhn.parallel import over_rows
 
 Initial = Literal["uniform", "degree", "label", "features"]
 ALL_BITS = 2**64 - 1
+LARGE = 500_000  # nodes
 
 
 def refine(
@@ -88,9 +90,10 @@ def refine_once(
 
     `hash_mask` keeps only some bits of the hash; the partition is the same with any, only slower to find.
     """
-    args = (graphs.row_ptr, graphs.neighbour, edge_code, colour)
+    few_in_many = num_colours <= 256 and graphs.num_nodes > LARGE  # then bytes: more of them fit the cache
+    args = (graphs.row_ptr, graphs.neighbour, edge_code, colour.astype(np.uint8) if few_in_many else colour)
     key = node_keys(hash_neighbourhoods(*args) & np.uint64(hash_mask), colour, num_colours)
-    new, representative = _runs(key, np.argsort(key))
+    new, representative = _runs(key, sort_order(key))
     false = np.zeros(len(new), bool)
     shared = shared_neighbourhoods(*args, num_colours, new, representative)
     over_rows(check_members, len(new), graphs.num_edges, *args, num_colours, new, representative, *shared, false)

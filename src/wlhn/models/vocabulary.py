@@ -1,7 +1,8 @@
 """What a trained model knows of its input: fixed on the training data, applied to any graphs.
 
-Numbers pass as they are. A label, category or edge label that was not there in training becomes nothing (a row of
-zeros, or the category −1, which embeds to zero), and is counted.
+Numbers are shifted and scaled to mean 0 and deviation 1 over the training nodes, or pass as they are. A label, category
+or edge label that was not there in training becomes nothing (a row of zeros, or the category −1, which embeds to zero),
+and is counted.
 """
 
 from __future__ import annotations
@@ -29,12 +30,20 @@ class Columns:
 
     width: int
     known: tuple[tuple[int, ...], ...] | None  # rising, column by column; None: numbers
+    shift: tuple[float, ...] = ()  # of numbers, where they are standardised
+    scale: tuple[float, ...] = ()
 
     @staticmethod
-    def of(values: NDArray[Any]) -> Columns:
+    def of(values: NDArray[Any], standardise: bool = False) -> Columns:
         if np.issubdtype(values.dtype, np.integer):
             return Columns(values.shape[1], tuple(tuple(np.unique(column).tolist()) for column in values.T))
-        return Columns(values.shape[1], None)
+        if not standardise or not len(values):
+            return Columns(values.shape[1], None)
+        mean, deviation = values.mean(axis=0, dtype=np.float64), values.std(axis=0, dtype=np.float64)
+        # Columns of 0 and 1 stay: a rare 1 would become huge. So do columns that never change.
+        stay = ((values == 0) | (values == 1)).all(axis=0) | (deviation == 0)
+        shift, scale = np.where(stay, 0.0, mean), np.where(stay, 1.0, deviation)
+        return Columns(values.shape[1], None, tuple(shift.tolist()), tuple(scale.tolist()))
 
     @property
     def channels(self) -> int | tuple[int, ...]:
@@ -46,7 +55,8 @@ class Columns:
         if values.ndim != 2 or values.shape[1] != self.width:
             raise InputError(f"features: expected {self.width} columns as in training, found shape {values.shape}")
         if self.known is None:
-            return np.asarray(values, np.float32), np.zeros(len(values), bool)
+            numbers = (values - np.array(self.shift)) / np.array(self.scale) if self.scale else values
+            return np.asarray(numbers, np.float32), np.zeros(len(values), bool)
         if not np.issubdtype(values.dtype, np.integer):
             raise InputError(f"features: expected integer categories as in training, found {values.dtype}")
         columns = [_places(column, known) for column, known in zip(values.T, self.known, strict=True)]
@@ -88,17 +98,17 @@ class Vocabulary:
     edge_columns: Columns | None = None
 
     @staticmethod
-    def fit(dataset: Dataset, degree: Degree = "scalar", edges: bool = False) -> Vocabulary:
+    def fit(dataset: Dataset, degree: Degree = "scalar", edges: bool = False, standardise: bool = False) -> Vocabulary:
         """From all graphs of a data set: give it the training graphs."""
         graphs, nodes = dataset.graphs, encoding(dataset, degree=degree)
-        columns = Columns.of(nodes.encode(graphs))
+        columns = Columns.of(nodes.encode(graphs), standardise)
         if not edges:
             return Vocabulary(nodes, columns)
         if graphs.edge_label is not None:
             return Vocabulary(nodes, columns, "labels", Columns.of(graphs.edge_label[:, None]))
         if graphs.edge_attr is None:
             raise InputError(f"{dataset.name}: edges have neither labels nor features, expected either (edge_features)")
-        return Vocabulary(nodes, columns, "features", Columns.of(graphs.edge_attr))
+        return Vocabulary(nodes, columns, "features", Columns.of(graphs.edge_attr, standardise))
 
     @property
     def in_channels(self) -> int | tuple[int, ...]:
@@ -151,4 +161,9 @@ class Vocabulary:
 
 def _columns(document: Mapping[str, Any]) -> Columns:
     known = document["known"]
-    return Columns(document["width"], None if known is None else tuple(map(tuple, known)))
+    return Columns(
+        width=document["width"],
+        known=None if known is None else tuple(map(tuple, known)),
+        shift=tuple(document["shift"]),
+        scale=tuple(document["scale"]),
+    )

@@ -1,0 +1,145 @@
+"""Colour refinement against PyG's and networkx's on one graph, and alone on larger and larger ones.
+
+The graphs are random, with ten directed edges for each node on average; three rounds from a uniform start. Ours is
+timed from the array of edges on, grouping included; PyG gets its tensors and networkx its graph ready-made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch_geometric.nn import WLConv
+
+from wlhn.bench.timing import alternate, peak_memory
+from wlhn.errors import InputError
+from wlhn.graphs import Graphs
+from wlhn.hierarchy import Hierarchy, refine
+
+ROUNDS = 3
+DEGREE = 10
+CONTEST = 1_000_000  # directed edges
+SIZES = (1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Seconds on the same graph; the ratios say how many times longer the others take."""
+
+    directed_edges: int
+    seconds: float
+    seconds_pyg: float
+    seconds_networkx: float
+    colours: int
+    colours_pyg: int
+    colours_networkx: int
+
+    @property
+    def ratio_to_pyg(self) -> float:
+        return self.seconds_pyg / self.seconds
+
+    @property
+    def ratio_to_networkx(self) -> float:
+        return self.seconds_networkx / self.seconds
+
+
+@dataclass(frozen=True)
+class Size:
+    """One row of the table; peak memory is that of the process so far, so sizes rise."""
+
+    directed_edges: int
+    nodes: int
+    seconds: float
+    nanoseconds_per_edge: float
+    colours: int
+    peak_gigabytes: float
+
+
+def random_edges(directed_edges: int, seed: int, simple: bool = False) -> tuple[NDArray[Any], int]:
+    """(edges (2, m), nodes) of a random undirected graph; `simple` drops the few loops and copies."""
+    nodes = max(directed_edges // DEGREE, 2)
+    pairs = np.random.default_rng(seed).integers(0, nodes, (2, directed_edges // 2), dtype=np.int32)
+    if simple:
+        pairs = np.unique(np.sort(pairs[:, pairs[0] != pairs[1]], axis=0), axis=1)
+    return np.concatenate([pairs, pairs[::-1]], axis=1), nodes
+
+
+def contest(directed_edges: int = CONTEST, repeats: int = 3, seed: int = 0) -> Contest:
+    """The same graph and rounds for wlhn, PyG's `WLConv` and networkx's `weisfeiler_lehman_subgraph_hashes`."""
+    edges, nodes = random_edges(_checked(directed_edges), seed, simple=True)
+    edge_index = torch.from_numpy(edges.astype(np.int64))
+    graph = nx.empty_graph(nodes)
+    graph.add_edges_from(edges.T.tolist())
+    nx.set_node_attributes(graph, "0", "start")  # not "": networkx counts neighbours by the length of their labels
+    _ours(*random_edges(100, seed))  # compile
+    colours: dict[str, int] = {}
+    runs: dict[str, Callable[[], int]] = {
+        "wlhn": lambda: _ours(edges, nodes).num_colours[-1],
+        "pyg": lambda: _pyg(edge_index, nodes),
+        "networkx": lambda: _networkx(graph),
+    }
+    best = alternate({name: partial(_keep, colours, name, run) for name, run in runs.items()}, repeats)
+    return Contest(
+        directed_edges=edges.shape[1],
+        seconds=best["wlhn"],
+        seconds_pyg=best["pyg"],
+        seconds_networkx=best["networkx"],
+        colours=colours["wlhn"],
+        colours_pyg=colours["pyg"],
+        colours_networkx=colours["networkx"],
+    )
+
+
+def growth(max_edges: int = SIZES[-1], seed: int = 0, report: Callable[[Size], None] = lambda size: None) -> list[Size]:
+    """Ours alone, from a million directed edges to as many as asked for; `report` hears of each size in turn."""
+    _ours(*random_edges(100, seed))  # compile
+    rows: list[Size] = []
+    for size in [s for s in SIZES if s <= _checked(max_edges)] or [max_edges]:
+        edges, nodes = random_edges(size, seed)
+        fitted: dict[str, Hierarchy] = {}
+        run = partial(_keep, fitted, "wlhn", partial(_ours, edges, nodes))
+        seconds = alternate({"wlhn": run}, repeats=min(max(1, SIZES[-2] // size), 3))["wlhn"]
+        rows.append(
+            Size(
+                directed_edges=edges.shape[1],
+                nodes=nodes,
+                seconds=seconds,
+                nanoseconds_per_edge=1e9 * seconds / edges.shape[1],
+                colours=fitted["wlhn"].num_colours[-1],
+                peak_gigabytes=peak_memory() / 1e9,
+            )
+        )
+        report(rows[-1])
+    return rows
+
+
+def _keep(results: dict[str, Any], name: str, run: Callable[[], Any]) -> None:
+    results[name] = run()
+
+
+def _checked(edges: int) -> int:
+    if edges < 100:
+        raise InputError(f"edges: expected 100 or more, found {edges}")
+    return edges
+
+
+def _ours(edges: NDArray[Any], nodes: int) -> Hierarchy:
+    return refine(Graphs.from_edges(edges, nodes), ROUNDS)
+
+
+def _pyg(edge_index: torch.Tensor, nodes: int) -> int:
+    conv, colour = WLConv(), torch.zeros(nodes, dtype=torch.long)
+    for _ in range(ROUNDS):
+        colour = conv(colour, edge_index)
+    return len(colour.unique())
+
+
+def _networkx(graph: nx.Graph) -> int:
+    hashes = nx.weisfeiler_lehman_subgraph_hashes(graph, node_attr="start", iterations=ROUNDS)
+    return len({history[-1] for history in hashes.values()})

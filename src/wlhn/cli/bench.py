@@ -1,0 +1,121 @@
+"""`wlhn bench`: speed, as ratios measured side by side."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from wlhn.cli.output import DataRoot, Json, Seed, note, print_json, print_table, working
+from wlhn.errors import InputError
+
+bench = typer.Typer(help="Speed, as ratios measured side by side.", no_args_is_help=True)
+Repeats = Annotated[int, typer.Option(help="The best of this many runs counts.")]
+
+
+@bench.command("refine")
+def refine(
+    max_edges: Annotated[int, typer.Option(help="The largest graph, in directed edges.")] = 100_000_000,
+    repeats: Repeats = 3,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Colour refinement: against PyG and networkx on a million directed edges, and alone up to --max-edges."""
+    from wlhn.bench.refinement import CONTEST, ROUNDS, contest, growth
+
+    _check_repeats(repeats)
+    with working(f"racing PyG and networkx on {min(CONTEST, max_edges):,} directed edges, {ROUNDS} rounds"):
+        race = contest(min(CONTEST, max_edges), repeats, seed)
+    sizes = growth(max_edges, seed, lambda s: note(f"{s.directed_edges:,} directed edges: {s.seconds:.2f} s"))
+    if json:
+        ratios = {"ratio_to_pyg": race.ratio_to_pyg, "ratio_to_networkx": race.ratio_to_networkx}
+        print_json(ratios | {"rounds": ROUNDS, "contest": asdict(race), "sizes": [asdict(size) for size in sizes]})
+        return
+    print_table(
+        f"{ROUNDS} rounds on one graph of {race.directed_edges:,} directed edges",
+        ("", "seconds", "times longer", "colours"),
+        [
+            ["wlhn", f"{race.seconds:.4f}", "1", race.colours],
+            ["PyG WLConv", f"{race.seconds_pyg:.2f}", f"{race.ratio_to_pyg:.0f}", race.colours_pyg],
+            ["networkx", f"{race.seconds_networkx:.2f}", f"{race.ratio_to_networkx:.0f}", race.colours_networkx],
+        ],
+    )
+    print_table(
+        f"{ROUNDS} rounds on larger graphs",
+        ("directed edges", "nodes", "seconds", "ns per edge", "peak GB"),
+        [
+            [f"{s.directed_edges:,}", s.nodes]
+            + [f"{x:.2f}" for x in (s.seconds, s.nanoseconds_per_edge, s.peak_gigabytes)]
+            for s in sizes
+        ],
+    )
+
+
+@bench.command("construct")
+def construct(
+    rows: Annotated[int, typer.Option(help="Children; two for each parent.")] = 20_000,
+    dimension: Annotated[int, typer.Option(help="Dimension of the ball.")] = 64,
+    repeats: Repeats = 30,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """One level of DiffHypCon, forward and backward on one thread, against the GIN MLP on the same rows."""
+    from wlhn.bench.construction import construction
+
+    _check_repeats(repeats)
+    with working(f"{repeats} rounds of {rows:,} rows"):
+        result = construction(rows, dimension, repeats, seed)
+    if json:
+        ratios = {"ratio_to_mlp": result.ratio_to_mlp, "plain_ratio_to_mlp": result.plain_ratio_to_mlp}
+        print_json(ratios | asdict(result))
+        return
+    print_table(
+        f"Forward and backward, {rows:,} rows, d = {dimension}, one thread",
+        ("", "milliseconds", "ratio to MLP"),
+        [
+            ["DiffHypCon level, compiled", f"{1e3 * result.seconds_compiled:.2f}", f"{result.ratio_to_mlp:.2f}"],
+            ["DiffHypCon level, plain torch", f"{1e3 * result.seconds_plain:.2f}", f"{result.plain_ratio_to_mlp:.2f}"],
+            ["GIN MLP", f"{1e3 * result.seconds_mlp:.2f}", "1"],
+        ],
+    )
+
+
+@bench.command("epoch")
+def epoch(
+    data: Annotated[list[str] | None, typer.Argument(help="Data sets; without any, the ten of the paper.")] = None,
+    repeats: Repeats = 5,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of all contestants.")] = 2,
+    data_root: DataRoot = None,
+    json: Json = False,
+) -> None:
+    """One training epoch of WLHN against PyG's GIN and against itself node by node (d = 64, T = 3, batch 128)."""
+    from wlhn.bench.epoch import TEN, measure_epoch
+
+    _check_repeats(repeats)
+    rows = []
+    for name in data or TEN:
+        with working(f"{name}: epochs of WLHN and GIN in turn"):
+            rows.append(measure_epoch(name, data_root=data_root, repeats=repeats, num_threads=threads))
+        note(f"{name}: {rows[-1].wlhn_seconds:.4f} s against {rows[-1].gin_seconds:.4f} s, {rows[-1].ratio:.2f}")
+    mean = math.exp(sum(math.log(row.ratio) for row in rows) / len(rows))
+    if json:
+        print_json({"rows": [asdict(row) for row in rows], "geometric_mean": mean})
+        return
+    print_table(
+        f"One epoch, {threads} threads; WLHN/GIN on the geometric mean: {mean:.2f}",
+        ("data set", "nodes", "colours", "WLHN s", "GIN s", "WLHN/GIN", "WLHN per node s", "WLHN GB", "GIN GB"),
+        [
+            [row.dataset, row.nodes, row.colours]
+            + [f"{x:.4f}" for x in (row.wlhn_seconds, row.gin_seconds)]
+            + [f"{row.ratio:.2f}", f"{row.per_node_seconds:.4f}"]
+            + [f"{x / 1e9:.2f}" for x in (row.wlhn_memory, row.gin_memory)]
+            for row in rows
+        ],
+    )
+
+
+def _check_repeats(repeats: int) -> None:
+    if repeats < 1:
+        raise InputError(f"repeats: expected 1 or more, found {repeats}")

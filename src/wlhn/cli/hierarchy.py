@@ -1,0 +1,117 @@
+"""`wlhn hierarchy`: the colours of a data set, depth by depth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from wlhn.cli.output import DataRoot, Json, Seed, print_json, print_table, working
+from wlhn.errors import InputError
+
+if TYPE_CHECKING:
+    from wlhn.data import Dataset
+    from wlhn.hierarchy import Hierarchy
+
+Data = Annotated[str, typer.Argument(help="A known name (see `wlhn datasets`) or a path.")]
+Iterations = Annotated[int | None, typer.Option("--iterations", "-T", help="Rounds; without it, until none splits.")]
+Initial = Annotated[
+    str | None,
+    typer.Option(help="uniform, degree, label or features; without it, label where there are labels, else degree."),
+]
+EdgeLabels = Annotated[bool, typer.Option("--edge-labels", help="Count neighbours with the labels of their edges.")]
+
+
+def hierarchy(
+    data: Data,
+    iterations: Iterations = None,
+    initial: Initial = None,
+    edge_labels: EdgeLabels = False,
+    out: Annotated[Path | None, typer.Option(help="Write the hierarchy to this file (.npz).")] = None,
+    data_root: DataRoot = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Refine colours and show what the WL hierarchy of a data set looks like."""
+    check_suffix(out, ".npz")
+    dataset, fitted = refined(data, iterations, initial, edge_labels, data_root, seed)
+    if out is not None:
+        with working(f"writing {out}"):
+            fitted.save(out)
+    document = _described(dataset, fitted)
+    if json:
+        print_json(document | {"out": None if out is None else str(out)})
+        return
+    print_table(
+        f"{dataset.name}: {document['tree_nodes']:,} tree nodes from {fitted.num_nodes:,} nodes, start {fitted.start}",
+        ("depth", "colours", "largest", "single nodes"),
+        [[str(row["depth"]), row["colours"], row["largest"], row["single_nodes"]] for row in document["depths"]],
+    )
+    stable = document["stable_depth"]
+    typer.echo("Colours still split at the last depth" if stable is None else f"Stable from depth {stable} on")
+    distances = document["wl_distance"]
+    if distances["mean"] is not None:
+        shares = ", ".join(f"{k}: {count:,}" for k, count in distances["pairs"].items())
+        typer.echo(f"WL distance of two nodes: {distances['mean']:.3f} on average (pairs at {shares})")
+    if out is not None:
+        typer.echo(f"Written to {out}")
+
+
+def check_suffix(out: Path | None, *suffixes: str) -> None:
+    """Before any work: can this file be written?"""
+    if out is None:
+        return
+    if out.suffix not in suffixes:
+        raise InputError(f"{out}: expected a file name that ends in {' or '.join(suffixes)}")
+    if out.is_dir():
+        raise InputError(f"{out}: is a folder, expected a file")
+
+
+def refined(
+    data: str, iterations: int | None, initial: str | None, edge_labels: bool, data_root: Path | None, seed: int
+) -> tuple[Dataset, Hierarchy]:
+    """A data set and its hierarchy, as the options ask for it."""
+    from wlhn.data import load
+    from wlhn.hierarchy import refine
+
+    with working(f"reading {data}"):
+        dataset = load(data, data_root=data_root, seed=seed)
+    graphs = dataset.graphs
+    start: Any = initial or ("degree" if graphs.node_label is None else "label")
+    with working(f"refining {graphs.num_nodes:,} nodes and {graphs.num_edges:,} directed edges"):
+        return dataset, refine(graphs, iterations, start, edge_labels)
+
+
+def _described(dataset: Dataset, fitted: Hierarchy) -> dict[str, Any]:
+    sizes = [fitted.count(t) for t in range(fitted.depth + 1)]
+    pairs = fitted.distance_histogram()
+    return {
+        "name": dataset.name,
+        "graphs": fitted.num_graphs,
+        "nodes": fitted.num_nodes,
+        "directed_edges": dataset.graphs.num_edges,
+        "initial": fitted.start,
+        "edge_labels": fitted.edge_values is not None,
+        "iterations": fitted.depth,
+        "colours": fitted.num_colours,
+        "tree_nodes": len(fitted.tree),
+        "stable_depth": fitted.stable_depth,
+        "depths": [
+            {
+                "depth": t,
+                "colours": len(size),
+                "largest": int(size.max(initial=0)),
+                "single_nodes": int((size == 1).sum()),
+            }
+            for t, size in enumerate(sizes)
+        ],
+        "largest_classes": [
+            {"colour": int(c), "nodes": int(sizes[-1][c])} for c in (-sizes[-1]).argsort(kind="stable")[:10]
+        ],
+        "wl_distance": {
+            "mean": 2 * float(np.average(np.arange(len(pairs)), weights=pairs)) if pairs.any() else None,
+            "pairs": {str(2 * k): count for k, count in enumerate(pairs.tolist()) if count},
+        },
+    }

@@ -1,0 +1,69 @@
+"""Features of colours from a GIN with random weights: what DiffHypCon starts from before anything is learned.
+
+A message passing network gives all nodes of one colour the same features, so one row is computed for each colour
+(the paper's appendix D compares the distances of such an untrained model with those of the tree).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from wlhn.hierarchy import Hierarchy
+
+
+def random_gin(hierarchy: Hierarchy, dimension: int = 128, seed: int = 0) -> Tensor:
+    """Features (tree nodes, dimension), non-negative, in the order of `hierarchy.tree`.
+
+    One linear layer with ReLU on what depth 0 stands for (1, the degree, the label one-hot, or the feature row), then
+    for each depth h ← MLP(h_parent + Σ h_neighbours), MLP being Linear-ReLU-BatchNorm-Linear-ReLU with the statistics
+    of the nodes. With edge labels a message is relu(h + a random vector for the label).
+
+    >>> import networkx as nx, wlhn
+    >>> hierarchy = wlhn.refine(nx.path_graph(5), iterations=2)
+    >>> random_gin(hierarchy, dimension=4).shape, len(hierarchy.tree)
+    (torch.Size([6, 4]), 6)
+    """
+    draw = torch.Generator().manual_seed(seed)
+    h = torch.relu(_linear(_first_features(hierarchy), dimension, draw))
+    rows = [h]
+    for t in range(1, hierarchy.depth + 1):
+        ptr, colour, edge, times = (torch.from_numpy(part.astype(np.int64)) for part in hierarchy.signature(t))
+        message = h[colour]
+        if hierarchy.edge_values is not None:
+            label = torch.randn(len(hierarchy.edge_values), dimension, generator=draw, dtype=torch.float64)
+            message = torch.relu(message + label[edge])
+        own = h[torch.from_numpy(hierarchy.parents[t].astype(np.int64))]
+        row = torch.repeat_interleave(torch.arange(len(own)), ptr.diff())
+        total = own.index_add(0, row, message * times[:, None])
+        inner = torch.relu(_linear(total, dimension, draw))
+        h = torch.relu(_linear(_normalised(inner, torch.from_numpy(hierarchy.count(t))), dimension, draw))
+        rows.append(h)
+    root = torch.zeros(hierarchy.offsets[0], dimension, dtype=torch.float64)  # none, where a colour is the root
+    return torch.cat([root, *rows])
+
+
+def _linear(x: Tensor, width: int, draw: torch.Generator) -> Tensor:
+    """A linear layer as torch initialises it."""
+    bound = 1 / math.sqrt(max(x.shape[1], 1))
+    weight, bias = (torch.rand(width, n, generator=draw, dtype=torch.float64) for n in (x.shape[1], 1))
+    return x @ (bound * (2 * weight - 1)).T + bound * (2 * bias[:, 0] - 1)
+
+
+def _normalised(x: Tensor, times: Tensor) -> Tensor:
+    share = (times / times.sum())[:, None]
+    mean = (share * x).sum(0)
+    variance = (share * (x - mean) ** 2).sum(0)
+    return (x - mean) / torch.sqrt(variance + 1e-5)
+
+
+def _first_features(hierarchy: Hierarchy) -> Tensor:
+    values = hierarchy.initial_values
+    if hierarchy.start == "uniform":
+        return torch.ones(len(values), 1, dtype=torch.float64)
+    if hierarchy.start == "degree" or values.ndim == 2:
+        return torch.from_numpy(values.astype(np.float64)).reshape(len(values), -1)
+    return torch.eye(len(values), dtype=torch.float64)

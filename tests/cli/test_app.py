@@ -1,0 +1,73 @@
+"""The command itself: its version, its help, and one sentence for bad input."""
+
+import importlib.metadata
+import subprocess
+import sys
+
+import pytest
+
+from running import wlhn
+
+
+def test_version_in_a_process_of_its_own() -> None:
+    """As installed: the console script's entry point, run by a fresh interpreter."""
+    command = [sys.executable, "-c", "from wlhn.cli import main; main()", "--version"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ran.stdout == f"wlhn {importlib.metadata.version('wlhn')}\n"
+    assert ran.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "",
+        "train",
+        "predict",
+        "evaluate",
+        "hierarchy",
+        "embed",
+        "bench",
+        "bench refine",
+        "bench construct",
+        "datasets",
+        "datasets check",
+    ],
+)
+def test_help_of_every_command(command: str) -> None:
+    ran = wlhn(*command.split(), "--help")
+    assert ran.code == 0
+    assert "Usage:" in ran.out
+
+
+def test_unknown_commands_and_options_leave_with_2() -> None:
+    assert wlhn("nonsense").code == 2
+    assert wlhn("hierarchy", "MUTAG", "--nonsense").code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["hierarchy", "no-such-set"], "no-such-set: neither a known data set nor a path"),
+        (["hierarchy", "MUTAG", "--iterations", "-1"], "iterations: expected 0 or more, found -1"),
+        (["hierarchy", "MUTAG", "--initial", "colour"], "initial: expected uniform, degree, label, features"),
+        (["hierarchy", "karate", "--initial", "label"], "initial: the graphs have no node labels"),
+        (["hierarchy", "karate", "--edge-labels"], "edge_labels: the graphs have neither"),
+        (["embed", "MUTAG", "--tau", "-1"], "tau: expected a positive length, found -1"),
+        (["embed", "MUTAG", "--tau", "nan"], "tau: expected a positive length, found nan"),
+        (["embed", "MUTAG", "--method", "magic"], "method: expected sarkar, sala, diffhypcon, found 'magic'"),
+        (["embed", "MUTAG", "--method", "sarkar", "--dimension", "3"], "dimension: sarkar embeds in 2 dimensions"),
+        (["embed", "MUTAG", "--dimension", "1"], "dimension: expected 2 or more, found 1"),
+        (["embed", "karate", "--initial", "uniform", "--iterations", "0"], "tree: expected more than a root"),
+        (["bench", "refine", "--max-edges", "3"], "edges: expected 100 or more, found 3"),
+        (["bench", "refine", "--repeats", "0"], "repeats: expected 1 or more"),
+        (["bench", "construct", "--rows", "3"], "rows and dimension: expected an even"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(arguments: list[str], sentence: str) -> None:
+    ran = wlhn(*arguments)
+    assert ran.code == 2
+    assert ran.out == ""
+    errors = [line for line in ran.err.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1
+    assert errors[0].startswith(f"error: {sentence}")
+    assert "Traceback" not in ran.err

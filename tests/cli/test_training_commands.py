@@ -1,0 +1,137 @@
+"""train, predict, embed and evaluate as a user meets them: files, ids, words, and errors in one line."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evaluation.tiny import tiny, write_tu
+from running import wlhn as run_command
+from wlhn.cli.options import typer
+from wlhn.cli.train import train as train_command
+from wlhn.evaluation.settings import Settings
+
+FAST = ["--epochs", "3", "--hidden-channels", "8", "--num-layers", "2"]
+
+
+@pytest.fixture
+def wlhn(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """The command in a folder and with a cache of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WLHN_CACHE", str(tmp_path / "cache"))
+    return run_command
+
+
+def write_molecules(path: Path) -> Path:
+    """A user's table of molecules with names of their own."""
+    chains = [("C" * (k % 7 + 1) + ("O" if k % 2 else "N"), "yes" if k % 2 else "no") for k in range(40)]
+    rows = [f"mol-{k},{smiles},{label}" for k, (smiles, label) in enumerate(chains)]
+    path.write_text("\n".join(["name,smiles,active", *rows]) + "\n")
+    return path
+
+
+def test_a_newcomers_way_from_data_to_predictions(wlhn: Any, tmp_path: Path) -> None:
+    data = write_molecules(tmp_path / "molecules.csv")
+    code, text, error = wlhn("train", data, *FAST, "--role", "name=id", "--role", "active=target")
+    assert code == 0, error
+    assert "Test accuracy" in text
+    run = Path("runs/molecules-wlhn-1")
+    assert f"wlhn predict {run}" in text
+    assert (run / "learning-curve.png").read_bytes().startswith(b"\x89PNG")
+    assert len((run / "metrics.jsonl").read_text().splitlines()) == 3
+    assert wlhn("train", data, *FAST, "--role", "name=id", "--role", "active=target", "--json")[0] == 0
+    assert (Path("runs") / "molecules-wlhn-2" / "checksums.json").exists()
+
+    new = tmp_path / "new.csv"
+    new.write_text("name,smiles\nx1,CCO\nx2,CCBr\n")
+    for ending in ("csv", "jsonl", "parquet"):
+        code, text, error = wlhn("predict", run, new, "--out", f"said.{ending}", "--json")
+        assert code == 0, error
+        assert json.loads(text)["unseen"]["nodes"] >= 1  # Br
+    rows = list(csv.DictReader(Path("said.csv").read_text().splitlines()))
+    assert [row["id"] for row in rows] == ["x1", "x2"]
+    assert float(rows[0]["p(no)"]) + float(rows[0]["p(yes)"]) == pytest.approx(1)
+    lines = [json.loads(line) for line in Path("said.jsonl").read_text().splitlines()]
+    assert [line["prediction"] for line in lines] == [row["prediction"] for row in rows]
+    assert pd.read_parquet("said.parquet")["p(yes)"].tolist() == [line["p(yes)"] for line in lines]
+
+    code, text, error = wlhn("embed", run, new, "--out", "points.npz", "--json")
+    assert code == 0, error
+    with np.load("points.npz") as points:
+        assert points["node_ball"].shape == (6, 3, 8)
+        length = np.linalg.norm(points["node_ball"], axis=-1)
+        np.testing.assert_allclose(np.linalg.norm(points["node_tangent"], axis=-1), np.arctanh(length), rtol=1e-3)
+        for g, vector in enumerate(points["graph_vector"]):
+            total = points["node_tangent"][points["graph_of_node"] == g, -1].sum(axis=0)
+            np.testing.assert_allclose(vector, total, rtol=1e-4, atol=1e-5)
+        assert points["graph_id"].tolist() == ["x1", "x2"]
+
+
+def test_nodes_are_trained_on_and_named(wlhn: Any) -> None:
+    code, text, error = wlhn("train", "karate", *FAST, "--model", "gin", "--out", "club", "--json")
+    assert code == 0, error
+    assert json.loads(text)["split"] == {"train": 20, "valid": 7, "test": 7}
+    assert wlhn("predict", "club", "karate", "--out", "club.csv")[0] == 0
+    assert len(Path("club.csv").read_text().splitlines()) == 35
+
+
+def test_evaluate_compares(wlhn: Any, tmp_path: Path) -> None:
+    data, grid = write_tu(tmp_path, tiny(40)), tmp_path / "grid.json"
+    grid.write_text(json.dumps({"settings": {"epochs": 2, "hidden_channels": 8, "num_layers": 1}}))
+    common = ["evaluate", data, "--grid", grid, "--final-runs", "1"]
+    assert wlhn(*common, "--model", "gin", "--out", "gin")[0] == 0
+    code, text, error = wlhn(*common, "--out", "wlhn", "--compare", "gin")
+    assert code == 0, error
+    assert "Against gin" in text
+    assert "Wilcoxon" in text
+    document = json.loads(wlhn(*common, "--out", "wlhn", "--compare", "gin", "--json")[1])
+    assert len(document["splits"]) == 10
+    assert {"mean", "std", "splits_hash", "data_hash", "version", "seconds", "seed"} <= set(document)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "nowhere"], "neither a known data set nor a path"),
+        (["train", "--model", "gnn"], "model: expected wlhn or gin"),
+        (["train", "--model", "gin", "--tau", "2"], "tau: gin takes no such option"),
+        (["train", "--dropout", "2"], "dropout: expected a share"),
+        (["train", "--optimizer", "sgd"], "optimizer: expected adam"),
+        (["train", "--split", "70"], "--split 70"),
+        (["train", "--edge-features", "karate"], "neither labels nor features"),
+        (["predict", "nowhere", "MUTAG", "--out", "x.csv"], "no finished run here"),
+        (["embed", "nowhere", "MUTAG", "--out", "x.npz"], "no finished run here"),
+        (["embed", "nowhere", "MUTAG", "--out", "x.npz", "--tau", "2"], "tau: the run in nowhere has its own"),
+        (["evaluate", "MUTAG", "--out", "o", "--protocol", "guess"], "protocol: expected ten-fold"),
+        (["evaluate", "MUTAG", "--out", "o", "--grid", "huge"], "grid huge: neither"),
+        (["evaluate", "karate", "--out", "o", "--protocol", "fixed-splits"], "no splits came with it"),
+        (["evaluate", "MUTAG", "--out", "o", "--compare", "none"], "none: no such file"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_options_end_with_one_sentence(wlhn: Any, arguments: list[str], message: str, tmp_path: Path) -> None:
+    code, text, error = wlhn(*arguments)
+    assert code == 2
+    assert message in error
+    assert error.count("\n") == 1
+    assert not text or "Graphs(" in text
+    assert not (tmp_path / "x.csv").exists()
+
+
+def test_an_output_of_unknown_kind_is_refused_before_anything_is_written(wlhn: Any) -> None:
+    assert wlhn("train", "karate", *FAST, "--out", "club")[0] == 0
+    for command, name in (("predict", "out.xml"), ("embed", "out.csv")):
+        code, _, error = wlhn(command, "club", "karate", "--out", name)
+        assert (code, Path(name).exists()) == (2, False)
+        assert "expected a name that ends in" in error
+
+
+def test_defaults_shown_are_those_of_settings() -> None:
+    parameters = typer.main.get_params_from_function(train_command)
+    for name in set(Settings.__dataclass_fields__) & set(parameters) - {"model"}:
+        shown = parameters[name].default.show_default
+        assert shown == str(Settings.__dataclass_fields__[name].default), name

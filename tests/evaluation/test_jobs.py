@@ -1,0 +1,186 @@
+"""Jobs and evaluations: the same numbers whatever --jobs is, and after real kills; failures are kept, and fail."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evaluation.tiny import tiny, write_tu
+from wlhn.data import load
+from wlhn.errors import InputError
+from wlhn.evaluation import jobs
+from wlhn.evaluation.comparison import compare
+from wlhn.evaluation.evaluate import evaluate, read_outcome
+from wlhn.evaluation.grids import grid_document, read_grid
+from wlhn.evaluation.protocols import PROTOCOLS, ten_fold
+from wlhn.evaluation.settings import Settings
+
+SMALL = {"hidden_channels": 8, "num_layers": 2, "batch_size": 16}
+COMMAND = "import sys; from wlhn.cli import main; sys.argv[0] = 'wlhn'; main()"
+
+
+def numbers(outcome: dict[str, Any]) -> dict[str, Any]:
+    """An outcome without what may differ: time."""
+    return {key: value for key, value in outcome.items() if key != "seconds"}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tu(tmp_path_factory.mktemp("data"), tiny(60))
+
+
+def start(data: Path, grid: Path, out: Path, jobs: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", COMMAND, "evaluate", str(data), "--grid", str(grid), "--final-runs", "1"]
+    command += ["--jobs", str(jobs), "--out", str(out), "--json"]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, **pipes, start_new_session=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
+
+
+def wait_for_work(out: Path, process: subprocess.Popen[str], results: int) -> None:
+    """Until so many jobs are done and another has passed an epoch."""
+    folder = out / "jobs"
+    deadline = time.monotonic() + 60
+    while len(list(folder.glob("*.json"))) < results or not list(folder.glob(".*.checkpoint")):
+        assert time.monotonic() < deadline
+        if process.poll() is not None:
+            return
+        time.sleep(0.005)
+
+
+def test_numbers_do_not_depend_on_jobs_nor_on_kills(data: Path, tmp_path: Path) -> None:
+    grid = tmp_path / "grid.json"
+    settings = SMALL | {"epochs": 8, "dropout": 0.5}
+    grid.write_text(json.dumps({"settings": settings, "grid": {"learning_rate": [0.01, 0.001]}}))
+    with start(data, grid, tmp_path / "whole", jobs=1) as process:
+        wanted, errors = process.communicate()
+    assert process.returncode == 0, errors
+    # Killed in the middle of a job, interrupted with Ctrl-C, killed again; then left alone.
+    torn = tmp_path / "torn"
+    for results, sign, number in ((1, signal.SIGKILL, 1), (6, signal.SIGINT, 2), (16, signal.SIGKILL, 2)):
+        with start(data, grid, torn, number) as process:
+            wait_for_work(torn, process, results)
+            process.send_signal(sign)  # the parent alone: workers must leave with it
+            _, errors = process.communicate(timeout=30)  # ends only when the last of them has closed the pipe
+            assert process.returncode == (130 if sign == signal.SIGINT else -9), errors
+            assert "Traceback" not in errors
+    assert len(list((torn / "jobs").glob("*.json"))) >= 16
+    with start(data, grid, torn, jobs=1) as process:
+        found, errors = process.communicate()
+    assert process.returncode == 0, errors
+    assert numbers(json.loads(found)) == numbers(json.loads(wanted))
+    assert len(json.loads(found)["splits"]) == 10
+
+
+def run(data: Path, out: Path, **given: Any) -> dict[str, Any]:
+    candidates = given.pop("candidates", [Settings(**SMALL, epochs=3)])
+    options = {"protocol": "ten-fold", "grid": "test", "final_runs": 1} | given
+    return evaluate(load(data), str(data), candidates, out, **options)
+
+
+def test_a_failed_job_fails_the_table_and_is_retried_on_demand(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = jobs.run_job
+
+    def broken(job: jobs.Job, checkpoint: Path | None = None) -> dict[str, Any]:
+        if job.split == 3:
+            raise RuntimeError("the moon was full")
+        return real(job, checkpoint)
+
+    monkeypatch.setattr(jobs, "run_job", broken)
+    with pytest.raises(InputError, match="1 of 10 jobs failed, the first: RuntimeError: the moon was full"):
+        run(data, tmp_path)
+    assert len(list((tmp_path / "jobs").glob("*.json"))) == 9
+    (error,) = (tmp_path / "jobs").glob("*.error.txt")
+    assert "Traceback" in error.read_text()
+    assert not (tmp_path / "evaluation.json").exists()
+    monkeypatch.setattr(jobs, "run_job", real)
+    with pytest.raises(InputError, match="failed"):
+        run(data, tmp_path)  # not on its own
+    outcome = run(data, tmp_path, retry_failed=True)
+    assert not list((tmp_path / "jobs").glob("*.error.txt"))
+    assert numbers(run(data, tmp_path / "whole")) == numbers(outcome)
+
+
+def test_selection_sees_no_test_items(data: Path, tmp_path: Path) -> None:
+    """Flipped test labels, fold by fold: the same settings are chosen on the same validation scores."""
+    dataset = load(data)
+    candidates = [Settings(**SMALL, epochs=4, learning_rate=rate) for rate in (0.01, 0.0001)]
+    outcome = run(data, tmp_path / "as it is", candidates=candidates)
+    selection = list((tmp_path / "as it is" / "jobs").glob("select-*.json"))
+    assert len(selection) == 20
+    assert all("test" not in json.loads(path.read_bytes())["scores"] for path in selection)
+    for k, split in enumerate(ten_fold(dataset, seed=0)[:2]):
+        y = dataset.y.copy()
+        y[split.test] = 1 - y[split.test]
+        flipped = replace(dataset, y=y, splits=(split,))
+        other = write_tu(tmp_path / f"flipped {k}", flipped)
+        # One split, given as published.
+        found = _with_split(flipped, other, candidates, tmp_path / f"fold {k}")
+        assert found["splits"][0]["settings"] == outcome["splits"][k]["settings"]
+        assert found["splits"][0]["valid"] == outcome["splits"][k]["valid"]
+        total = found["splits"][0]["test_scores"][0] + outcome["splits"][k]["test_scores"][0]
+        assert total == pytest.approx(1)
+
+
+def _with_split(dataset: Any, data: Path, candidates: list[Settings], out: Path) -> dict[str, Any]:
+    jobs._load.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "_load", lambda name, root: dataset)
+        options: dict[str, Any] = {"protocol": "fixed-splits", "grid": "test", "final_runs": 1}
+        return evaluate(dataset, str(data), candidates, out, **options)
+
+
+def test_a_folder_keeps_to_its_plan(data: Path, tmp_path: Path) -> None:
+    run(data, tmp_path)
+    with pytest.raises(InputError, match="holds an evaluation with other candidates"):
+        run(data, tmp_path, candidates=[Settings(**SMALL, epochs=4)])
+    assert read_outcome(tmp_path)["mean"] >= 0
+    (tmp_path / "evaluation.json").write_text("{")
+    with pytest.raises(InputError, match="damaged"):
+        read_outcome(tmp_path)
+
+
+@pytest.mark.parametrize("name", [n for n in PROTOCOLS if n != "ogb"])
+def test_protocols_give_disjoint_parts(name: str) -> None:
+    dataset = tiny(60)
+    splits = PROTOCOLS[name].splits(replace(dataset, splits=tuple(ten_fold(dataset, 1))), 1)
+    assert len(splits) == 10
+    for split in splits:
+        assert len(np.unique(np.concatenate([split.train, split.valid, split.test]))) == 60
+    if name == "ten-fold":
+        assert sorted(np.concatenate([split.test for split in splits])) == list(range(60))
+
+
+def test_grids_say_what_they_are() -> None:
+    for name in ("paper", "lean"):
+        assert grid_document(name)["about"]
+        assert grid_document(name)["leaves_out"]
+        assert len(set(read_grid(name, "wlhn"))) == len(read_grid(name, "wlhn"))
+        assert {settings.model for settings in read_grid(name, "gin")} == {"gin"}
+    with pytest.raises(InputError, match="neither a known grid nor a file"):
+        read_grid("huge", "wlhn")
+
+
+def test_paired_tests_see_a_shift_and_no_difference() -> None:
+    def outcome(scores: Any) -> dict[str, Any]:
+        splits = [{"train": 90, "test": 10, "test_scores": [score]} for score in scores]
+        return {"data": "D", "metric": "accuracy", "splits_hash": "h", "splits": splits}
+
+    random = np.random.default_rng(0)
+    a = random.normal(0.8, 0.05, 10)
+    clear = compare(outcome(a + 0.05 + random.normal(0, 0.01, 10)), outcome(a))
+    assert clear.wilcoxon_p < 0.01
+    assert clear.corrected_t_p < 0.01
+    same = compare(outcome(a), outcome(a))
+    assert (same.wilcoxon_p, same.corrected_t_p, same.difference) == (1, 1, 0)
+    with pytest.raises(InputError, match="splits_hash is h here and g there"):
+        compare(outcome(a), outcome(a) | {"splits_hash": "g"})
