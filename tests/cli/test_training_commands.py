@@ -79,6 +79,23 @@ def test_nodes_are_trained_on_and_named(wlhn: Any) -> None:
     assert len(Path("club.csv").read_text().splitlines()) == 35
 
 
+def test_the_demo_is_worth_showing(wlhn: Any) -> None:
+    """`wlhn train` as it is: built-in MUTAG, far better than the commonest class, and soon done."""
+    about = json.loads(wlhn("train", "--json").out)
+    assert about["scores"]["test"] >= 0.8
+    assert about["scores"]["constant_answer"] < 0.7
+    assert about["numerics"]["first_nan"] is None
+    assert about["seconds"] < 60
+
+
+def test_nodes_are_evaluated_on_random_splits(wlhn: Any, tmp_path: Path) -> None:
+    grid = tmp_path / "grid.json"
+    grid.write_text(json.dumps({"settings": {"epochs": 2, "hidden_channels": 8, "num_layers": 1}}))
+    ran = wlhn("evaluate", "karate", "--protocol", "random-splits", "--grid", grid, "--out", "club", "--json")
+    assert ran.code == 0, ran.err
+    assert [split["test"] for split in json.loads(ran.out)["splits"]] == [7] * 10
+
+
 def test_evaluate_compares(wlhn: Any, tmp_path: Path) -> None:
     data, grid = write_tu(tmp_path, tiny(40)), tmp_path / "grid.json"
     grid.write_text(json.dumps({"settings": {"epochs": 2, "hidden_channels": 8, "num_layers": 1}}))

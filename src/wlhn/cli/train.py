@@ -134,8 +134,9 @@ def _summarise(run: TrainedRun, folder: Path, data: str, settings: Settings) -> 
         f"\n{sizes['train']} {items} to learn from, {sizes['valid']} to decide when to stop, "
         f"{sizes['test']} to test on."
     )
+    epochs = f"{about['epochs']} epoch{'s' * (about['epochs'] != 1)}"
     typer.echo(
-        f"{settings.model} was trained for {about['epochs']} epoch{'s' * (about['epochs'] != 1)} in {about['seconds']:.1f} s; "
+        f"{settings.model} was trained for {epochs} in {about['seconds']:.1f} s; "
         f"epoch {about['best_epoch']} was the best on the validation {items}."
     )
     if scores["test"] is not None:

@@ -25,11 +25,14 @@ from wlhn.evaluation.checkpoint import load_checkpoint, optimizer_tensors, resto
 from wlhn.evaluation.metrics import METRICS
 from wlhn.evaluation.numerics import Numerics, first_nan, numerical_report
 from wlhn.evaluation.problem import Problem, Scored
+from wlhn.evaluation.provenance import data_hash
 from wlhn.evaluation.settings import Settings
 from wlhn.models.at_once import AtOnce
 from wlhn.models.feed import NodeBatch
 from wlhn.models.loading import Loader
 from wlhn.models.loss import loss
+
+REPORTED = 16  # batches of training items that the numerical report looks at
 
 
 @dataclass(frozen=True)
@@ -97,9 +100,10 @@ class _Run:
         self.best: Epoch | None = None
         self.best_state: dict[str, Tensor] = {}
         self.first_nan: str | None = None
-        identity = [problem.settings.to_json(), split.hash, seed, problem.dataset.name, len(problem.dataset)]
-        self.identity = repr(identity)
-        self._restore()
+        self.identity = ""
+        if checkpoint is not None:
+            self.identity = repr([problem.settings.to_json(), split.hash, seed, data_hash(problem.dataset)])
+            self._restore(checkpoint)
 
     @property
     def finished(self) -> bool:
@@ -179,8 +183,8 @@ class _Run:
         }
         save_checkpoint(self.checkpoint, self.identity, tensors, rest)
 
-    def _restore(self) -> None:
-        found = None if self.checkpoint is None else load_checkpoint(self.checkpoint, self.identity)
+    def _restore(self, checkpoint: Path) -> None:
+        found = load_checkpoint(checkpoint, self.identity)
         if found is None:
             return
         tensors, rest = found
@@ -198,7 +202,8 @@ class _Run:
                 "try a smaller learning rate"
             )
         self.model.load_state_dict(self.best_state)
-        numerics = numerical_report(self.model, list(self.train), self.first_nan)
+        some = self.problem.split.train[: REPORTED * self.settings.batch_size]
+        numerics = numerical_report(self.model, self.problem.stream(some), self.first_nan)
         return Fitted(self.model, self.best, tuple(self.history), numerics)
 
 

@@ -70,7 +70,7 @@ def run_job(job: Job, checkpoint: Path | None = None) -> dict[str, Any]:
     fitted = fit(problem, job.seed, checkpoint)
     scores = {"valid": fitted.best.valid_metric, "valid_loss": fitted.best.valid_loss}
     if job.test and job.protocol == "ogb" and dataset.name.startswith("ogbg-"):
-        items, outputs = problem.outputs(fitted.model, problem.batches(split.test))
+        items, outputs = problem.outputs(fitted.model, split.test)
         scores["test"] = next(iter(ogb_score(dataset.name, dataset.y[items], outputs.numpy()).values()))
     elif job.test:
         scores["test"] = score(problem, fitted, split.test)

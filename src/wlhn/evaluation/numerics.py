@@ -3,7 +3,7 @@ the first NaN arose, if one did."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from wlhn.models.wlhn import WLHN
 
 @dataclass(frozen=True)
 class Numerics:
-    """The numerical report of a run, over the training items at its end."""
+    """The numerical report of a run, over training items at its end."""
 
     largest_radius: float | None  # hyperbolic distance from the root; None for models without points
     dead_rows: float | None  # share of nodes whose features are all zero at some depth
@@ -27,7 +27,7 @@ class Numerics:
 
 
 @torch.no_grad()
-def numerical_report(model: nn.Module, batches: Any, first_nan: str | None = None) -> Numerics:
+def numerical_report(model: nn.Module, batches: Iterable[Any], first_nan: str | None = None) -> Numerics:
     """The report of a trained model on some batches."""
     low, high, radius, dead, rows = torch.inf, 0.0, 0.0, 0.0, 0.0
 
@@ -39,12 +39,11 @@ def numerical_report(model: nn.Module, batches: Any, first_nan: str | None = Non
             low, high = min(low, float(size.min())), max(high, float(size.max()))
 
     model.eval()
-    with watching(model, watch):
-        for batch in batches:
-            batch.outputs(model)
-    if not isinstance(model, WLHN):
-        return Numerics(None, None, _finite(low), high, first_nan)
     for batch in batches:
+        with watching(model, watch):
+            batch.outputs(model)
+        if not isinstance(model, WLHN):
+            continue
         inputs: ColourBatch = batch.inputs
         weights = [inputs.weight, *(level.weight for level in inputs.levels)]
         for (z, h), weight in zip(model.levels(inputs), weights, strict=True):
@@ -52,7 +51,9 @@ def numerical_report(model: nn.Module, batches: Any, first_nan: str | None = Non
             radius = max(radius, float(z.r.max()))
             dead += float(share[(h == 0).all(dim=1)].sum())
             rows += float(share.sum())
-    return Numerics(_finite(radius), dead / max(rows, 1), _finite(low), high, first_nan)
+    if not rows:
+        return Numerics(None, None, _finite(low), high, first_nan)
+    return Numerics(_finite(radius), dead / rows, _finite(low), high, first_nan)
 
 
 def first_nan(model: nn.Module, batch: Any) -> str:

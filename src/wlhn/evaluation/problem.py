@@ -94,15 +94,21 @@ class Problem:
 
         return Loader(collate, graphs, self.settings.batch_size, shuffle, shuffle_seed or 0)
 
-    def outputs(self, model: nn.Module, batches: Iterator[Scored] | Loader[Scored]) -> tuple[NDArray[Any], Tensor]:
-        """(items, outputs in the targets' own units) of batches, in evaluation mode."""
+    def stream(self, items: NDArray[Any]) -> Iterator[Scored]:
+        """Batches that cover these items, made one by one and not kept."""
+        loader = self.batches(items)
+        for first in range(0, len(loader.index), loader.batch_size):
+            yield loader.collate(loader.index[first : first + loader.batch_size])
+
+    def outputs(self, model: nn.Module, items: NDArray[Any]) -> tuple[NDArray[Any], Tensor]:
+        """(items as they come, outputs in the targets' own units), in evaluation mode."""
         model.eval()
-        items, outputs = [], []
+        order, outputs = [], []
         with torch.no_grad():
-            for batch in batches:
-                items.append(batch.items)
+            for batch in self.stream(items):
+                order.append(batch.items)
                 outputs.append(batch.outputs(model))
-        return np.concatenate(items), torch.cat(outputs) * self.scale + self.shift
+        return np.concatenate(order), torch.cat(outputs) * self.scale + self.shift
 
 
 def _standardisation(task: str, y: Tensor) -> tuple[Tensor, Tensor]:

@@ -75,8 +75,11 @@ def train(
     with (folder / METRICS_FILE).open("w", encoding="utf-8") as lines:
 
         def note(epoch: Epoch) -> None:
-            lines.write(json.dumps(asdict(epoch)) + "\n")
-            lines.flush()
+            try:
+                lines.write(json.dumps(asdict(epoch)) + "\n")
+                lines.flush()
+            except OSError as error:  # a full disk: say where
+                raise OSError(error.errno, error.strerror, str(folder / METRICS_FILE)) from error
             on_epoch(epoch)
 
         fitted = fit(problem, seed, folder / CHECKPOINT, note)
@@ -123,5 +126,5 @@ def _scores(problem: Problem, fitted: Fitted) -> dict[str, float | None]:
 
 def score(problem: Problem, fitted: Fitted, items: Any) -> float:
     """The metric of a fitted model on some items."""
-    order, outputs = problem.outputs(fitted.model, problem.batches(items))
+    order, outputs = problem.outputs(fitted.model, items)
     return METRICS[problem.metric].score(problem.dataset.y[order], outputs.numpy())
