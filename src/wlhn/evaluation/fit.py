@@ -77,7 +77,9 @@ def fit(
     """
     with _own_randomness(seed):
         if isinstance(model := problem.build(), AtOnce):
-            return _fit_at_once(problem, model, seed)
+            fitted = _fit_at_once(problem, model, seed)
+            on_epoch(fitted.best)
+            return fitted
         run = _Run(problem, model, seed, checkpoint)
         for past in run.history:
             on_epoch(past)
@@ -215,13 +217,12 @@ def _fit_at_once(problem: Problem, model: AtOnce, seed: int) -> Fitted:
     y = problem.y[torch.from_numpy(split.train)]
     model.fit(batch.x, batch.edge_index, batch.batch, batch.edge_attr, y=y, task=task, seed=seed)
     train_loss = float(loss(task, model(batch.x, batch.edge_index, batch.batch, batch.edge_attr), y))
-    valid = problem.batches(split.valid)
-    items, outputs = problem.outputs(model, valid)
+    items, outputs = problem.outputs(model, split.valid)
     metric = METRICS[problem.metric].score(problem.dataset.y[items], outputs.numpy())
     y = problem.y[torch.from_numpy(items)]
     valid_loss = float(loss(task, (outputs - problem.shift) / problem.scale, y))
     epoch = Epoch(1, train_loss, valid_loss, metric, time.perf_counter() - started)
-    return Fitted(model, epoch, (epoch,), numerical_report(model, list(valid)))
+    return Fitted(model, epoch, (epoch,), numerical_report(model, problem.stream(split.valid)))
 
 
 def make_optimizer(model: nn.Module, settings: Settings) -> Optimizer:
