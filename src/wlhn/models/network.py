@@ -50,6 +50,7 @@ class Network(nn.Module):
             raise InputError(f"edge_features: {type(self).__name__} does not see features of edges")
         self.in_channels, self.level = in_channels, level
         self.encoder = input_encoder(in_channels, hidden_channels)
+        self.dropout = nn.Dropout(dropout)
         self.head = make_head(head, width or hidden_channels, out_channels, dropout)
 
     def forward(
@@ -74,7 +75,8 @@ class Network(nn.Module):
 class ConvolutionalNetwork(Network):
     """Convolutions one after the other, each followed by BatchNorm (appendix E of the paper) and ReLU.
 
-    The layers carry no bias of their own: BatchNorm would take it away again.
+    Dropout is also on what each layer sees, as the authors of GCN, GAT, MixHop and Geom-GCN have it: on Cornell it is
+    worth nine points to MixHop. Layers carry no bias of their own: BatchNorm would take it away again.
     """
 
     layers: nn.ModuleList
@@ -94,7 +96,7 @@ class ConvolutionalNetwork(Network):
     def represent(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Tensor:
         edges = self.edges(h, edge_index, batch, edge_attr)
         for layer, normalise in zip(self.layers, self.norms, strict=True):
-            h = torch.relu(normalise(layer(h, *edges)))
+            h = torch.relu(normalise(layer(self.dropout(h), *edges)))
         return h
 
 
