@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from baseline_graphs import SEES_EDGES
 
 from wlhn.data import Dataset, as_dataset
 from wlhn.errors import InputError
@@ -38,7 +39,7 @@ def test_unseen_labels_categories_and_edges_are_counted() -> None:
     assert top.encode(Graphs.from_edges([[0, 1, 2, 3, 3, 3], [3, 3, 3, 0, 1, 2]])).unseen_nodes == 1
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", SEES_EDGES)
 def test_models_take_unknown_categories_of_nodes_and_edges(name: str) -> None:
     data = path(x=np.array([[3, 0], [3, 1], [8, 1]]), edge_attr=np.array([[0], [0], [4], [4]]))
     fitted = Vocabulary.fit(data, edges=True)

@@ -27,6 +27,8 @@ from wlhn.evaluation.numerics import Numerics, first_nan, numerical_report
 from wlhn.evaluation.problem import Problem, Scored
 from wlhn.evaluation.provenance import data_hash
 from wlhn.evaluation.settings import Settings
+from wlhn.models.at_once import AtOnce
+from wlhn.models.feed import NodeBatch
 from wlhn.models.loading import Loader
 from wlhn.models.loss import loss
 
@@ -74,7 +76,11 @@ def fit(
     [1, 2]
     """
     with _own_randomness(seed):
-        run = _Run(problem, seed, checkpoint)
+        if isinstance(model := problem.build(), AtOnce):
+            fitted = _fit_at_once(problem, model, seed)
+            on_epoch(fitted.best)
+            return fitted
+        run = _Run(problem, model, seed, checkpoint)
         for past in run.history:
             on_epoch(past)
         while not run.finished:
@@ -85,10 +91,10 @@ def fit(
 class _Run:
     """The state of a run between two epochs, which is what a checkpoint holds."""
 
-    def __init__(self, problem: Problem, seed: int, checkpoint: Path | None) -> None:
+    def __init__(self, problem: Problem, model: nn.Module, seed: int, checkpoint: Path | None) -> None:
         self.problem, self.seed, self.checkpoint = problem, seed, checkpoint
         self.settings, split = problem.settings, problem.split
-        self.model = problem.build()
+        self.model = model
         self.optimizer = make_optimizer(self.model, self.settings)
         self.valid: Loader[Scored] = problem.batches(split.valid)
         self.train: Loader[Scored] = problem.batches(split.train)
@@ -201,6 +207,22 @@ class _Run:
         some = self.problem.split.train[: REPORTED * self.settings.batch_size]
         numerics = numerical_report(self.model, self.problem.stream(some), self.first_nan)
         return Fitted(self.model, self.best, tuple(self.history), numerics)
+
+
+def _fit_at_once(problem: Problem, model: AtOnce, seed: int) -> Fitted:
+    """A run of a model that scikit-learn fits: one epoch, and nothing to choose."""
+    started, split, task = time.perf_counter(), problem.split, problem.dataset.task
+    batch = problem.feed.batch(split.train)
+    assert isinstance(batch, NodeBatch)
+    y = problem.y[torch.from_numpy(split.train)]
+    model.fit(batch.x, batch.edge_index, batch.batch, batch.edge_attr, y=y, task=task, seed=seed)
+    train_loss = float(loss(task, model(batch.x, batch.edge_index, batch.batch, batch.edge_attr), y))
+    items, outputs = problem.outputs(model, split.valid)
+    metric = METRICS[problem.metric].score(problem.dataset.y[items], outputs.numpy())
+    y = problem.y[torch.from_numpy(items)]
+    valid_loss = float(loss(task, (outputs - problem.shift) / problem.scale, y))
+    epoch = Epoch(1, train_loss, valid_loss, metric, time.perf_counter() - started)
+    return Fitted(model, epoch, (epoch,), numerical_report(model, problem.stream(split.valid)))
 
 
 def make_optimizer(model: nn.Module, settings: Settings) -> Optimizer:

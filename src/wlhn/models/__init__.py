@@ -1,4 +1,4 @@
-"""Models: WLHN and, later, what it is compared with."""
+"""Models: WLHN here, and what it is compared with, by name, in `wlhn.models.registry`."""
 
 from wlhn.models.wlhn import WLHN
 

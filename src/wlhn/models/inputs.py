@@ -7,8 +7,10 @@ from torch import Tensor, nn
 
 from wlhn.errors import InputError
 
+Channels = int | tuple[int, ...]  # so many numbers, or categorical columns of these sizes
 
-def input_encoder(in_channels: int | tuple[int, ...], channels: int) -> nn.Module:
+
+def input_encoder(in_channels: Channels, channels: int) -> nn.Module:
     """A Linear for `in_channels` numbers, or the sum of one embedding for each categorical column of these sizes."""
     return nn.Linear(in_channels, channels) if isinstance(in_channels, int) else CategoryEncoder(in_channels, channels)
 
@@ -43,7 +45,7 @@ class CategoryEncoder(nn.Module):
         return (rows.masked_fill(unknown[..., None], 0) if unknown.any() else rows).sum(-2)
 
 
-def check_width(x: Tensor, in_channels: int | tuple[int, ...]) -> None:
+def check_width(x: Tensor, in_channels: Channels) -> None:
     """Features as wide as the model was made for, or an `InputError`."""
     width = in_channels if isinstance(in_channels, int) else len(in_channels)
     if x.ndim != 2 or x.shape[1] != width:

@@ -28,7 +28,10 @@ class Registered:
     eats: Literal["colours", "nodes"]
     about: str
     options: tuple[str, ...] = ()
+    levels: tuple[Literal["graph", "node"], ...] = ("graph", "node")  # what it predicts
 
+
+HGCN = ("curvature", "learn_curvature", "attention", "local_aggregation")
 
 MODELS: dict[str, Registered] = {
     "wlhn": Registered(
@@ -38,6 +41,68 @@ MODELS: dict[str, Registered] = {
         ("tau", "learn_tau", "learn_epsilon", "directions", "readout", "frozen_encoder"),
     ),
     "gin": Registered("wlhn.models.gin:GIN", "nodes", "Graph Isomorphism Network (Xu et al. 2019)", ("learn_epsilon",)),
+    "gcn": Registered("wlhn.models.convolutions:GCN", "nodes", "graph convolutions (Kipf & Welling 2017)"),
+    "gat": Registered(
+        "wlhn.models.convolutions:GAT", "nodes", "graph attention (Veličković et al. 2018)", ("attention_heads",)
+    ),
+    "graphsage": Registered(
+        "wlhn.models.convolutions:GraphSAGE", "nodes", "GraphSAGE (Hamilton et al. 2017)", ("aggregation",)
+    ),
+    "mixhop": Registered(
+        "wlhn.models.convolutions:MixHop",
+        "nodes",
+        "mixed powers of the adjacency (Abu-El-Haija et al. 2019)",
+        ("hops",),
+    ),
+    "hgcn-poincare": Registered(
+        "wlhn.models.hgcn:PoincareHGCN", "nodes", "hyperbolic graph convolutions (Chami et al. 2019), ball", HGCN
+    ),
+    "hgcn-hyperboloid": Registered(
+        "wlhn.models.hgcn:HyperboloidHGCN", "nodes", "hyperbolic graph convolutions, hyperboloid", HGCN
+    ),
+    "geom-gcn": Registered(
+        "wlhn.models.geom_gcn:GeomGCN",
+        "nodes",
+        "neighbours by direction in a latent plane (Pei et al. 2020)",
+        ("latent",),
+        levels=("node",),
+    ),
+    "pgnn": Registered(
+        "wlhn.models.pgnn:PGNN",
+        "nodes",
+        "positions from anchor sets (You et al. 2019)",
+        ("anchor_sets", "anchor_hops"),
+        levels=("node",),
+    ),
+    "dgcnn": Registered(
+        "wlhn.models.dgcnn:DGCNN", "nodes", "sort pooling (Zhang et al. 2018)", ("sort_nodes",), levels=("graph",)
+    ),
+    "diffpool": Registered(
+        "wlhn.models.diffpool:DiffPool", "nodes", "soft clusters (Ying et al. 2018)", ("clusters",), levels=("graph",)
+    ),
+    "ecc": Registered("wlhn.models.ecc:ECC", "nodes", "edge-conditioned convolutions (Simonovsky & Komodakis 2017)"),
+    "mlp": Registered("wlhn.models.deep_sets:MLP", "nodes", "a perceptron on nodes, blind to edges"),
+    "structure-agnostic": Registered(
+        "wlhn.models.deep_sets:StructureAgnostic",
+        "nodes",
+        "the baseline of Errica et al. 2020, blind to edges",
+        ("sum_first",),
+        levels=("graph",),
+    ),
+    "wl-svm": Registered(
+        "wlhn.models.wl_svm:WLSVM",
+        "nodes",
+        "WL subtree kernel (GraKeL) with an SVM",
+        ("svm_penalty",),
+        levels=("graph",),
+    ),
+    "morgan-forest": Registered(
+        "wlhn.models.morgan_forest:MorganForest",
+        "nodes",
+        "Morgan fingerprints (RDKit) with a random forest",
+        ("trees",),
+        levels=("graph",),
+    ),
 }
 
 
@@ -73,6 +138,8 @@ def build_model(
     'WLHN'
     """
     entry = registered(settings.model)
+    if level not in entry.levels:
+        raise InputError(f"model {settings.model}: predicts {entry.levels[0]}s, the targets belong to {level}s")
     module, name = entry.place.split(":")
     model: nn.Module = getattr(import_module(module), name)(
         in_channels,

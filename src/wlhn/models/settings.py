@@ -31,13 +31,33 @@ class ModelSettings:
     directions: Literal["relu", "whitened"] = "relu"
     readout: Literal["hyperbolic", "both", "all"] = "hyperbolic"
     frozen_encoder: bool = False
+    attention_heads: int = 4
+    aggregation: Literal["mean", "max", "sum"] = "mean"
+    hops: int = 2
+    curvature: float = 1.0
+    learn_curvature: bool = True
+    attention: bool = False
+    local_aggregation: bool = False
+    latent: Literal["isomap", "poincare"] = "isomap"
+    anchor_sets: int = 32
+    anchor_hops: int = 0
+    sort_nodes: int = 30
+    clusters: int = 10
+    sum_first: bool = False
+    svm_penalty: float = 1.0
+    trees: int = 500
 
     def __post_init__(self) -> None:
         positive(hidden_channels=self.hidden_channels, num_layers=self.num_layers, tau=self.tau)
+        positive(attention_heads=self.attention_heads, curvature=self.curvature, anchor_sets=self.anchor_sets)
+        positive(clusters=self.clusters, svm_penalty=self.svm_penalty, trees=self.trees)
+        not_negative(hops=self.hops, anchor_hops=self.anchor_hops)
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout: expected a share from 0 to below 1, found {self.dropout}")
         one_of("head", self.head, "euclidean", "hyperbolic")
         one_of("directions", self.directions, "relu", "whitened")
+        one_of("aggregation", self.aggregation, "mean", "max", "sum")
+        one_of("latent", self.latent, "isomap", "poincare")
         one_of("readout", self.readout, "hyperbolic", "both", "all")
 
 
@@ -46,6 +66,13 @@ def positive(**values: float) -> None:
     for name, value in values.items():
         if not 0 < value < float("inf"):
             raise InputError(f"{name}: expected a number above 0, found {value}")
+
+
+def not_negative(**values: float) -> None:
+    """Each of these is 0 or above, or an `InputError` names it."""
+    for name, value in values.items():
+        if not 0 <= value < float("inf"):
+            raise InputError(f"{name}: expected 0 or more, found {value}")
 
 
 def one_of(name: str, value: Any, *known: Any) -> None:

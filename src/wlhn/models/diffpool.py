@@ -1,0 +1,138 @@
+"""DiffPool: nodes are assigned softly to clusters, which are the nodes of a smaller graph (Ying et al., "Hierarchical
+graph representation learning with differentiable pooling", NeurIPS 2018).
+
+With S (nodes × clusters) the assignment, a softmax by a network of its own, and Z the nodes' features, the pooled graph
+has features SᵀZ and adjacency SᵀAS. The loss gains ‖A − SSᵀ‖² / Σ n_g² (nodes of one cluster should be linked) and the
+mean entropy of S's rows (assignments should be clear). The paper's code works on dense n × n matrices; here the first
+level stays sparse, since ‖A − SSᵀ‖² = ‖A‖² − 2 Σ_{u→v} S_u·S_v + ‖SᵀS‖².
+
+One level of pooling, to `clusters` clusters (the paper: a tenth to a quarter of the largest graph's nodes); GraphSAGE
+layers with BatchNorm, their outputs side by side; the readout takes the maximum over nodes and over clusters.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn import DenseSAGEConv, SAGEConv
+from torch_geometric.utils import scatter, to_dense_batch
+
+from wlhn.models.inputs import Channels
+from wlhn.models.network import Common, Network, norm
+from wlhn.models.pooling import graph_of_node
+
+
+class SparseBlock(nn.Module):
+    """GraphSAGE layers on a sparse graph, their outputs side by side."""
+
+    def __init__(self, channels: int, num_layers: int) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(SAGEConv(channels, channels, bias=False) for _ in range(num_layers))
+        self.norms = nn.ModuleList(norm(channels) for _ in range(num_layers))
+
+    def forward(self, h: Tensor, edge_index: Tensor) -> Tensor:
+        outputs = []
+        for layer, normalise in zip(self.layers, self.norms, strict=True):
+            h = torch.relu(normalise(layer(h, edge_index)))
+            outputs.append(h)
+        return torch.cat(outputs, dim=1)
+
+
+class DenseBlock(nn.Module):
+    """GraphSAGE layers on graphs of equal size with weighted edges, their outputs side by side."""
+
+    def __init__(self, in_channels: int, channels: int, num_layers: int) -> None:
+        super().__init__()
+        widths = [in_channels] + [channels] * (num_layers - 1)
+        self.layers = nn.ModuleList(DenseSAGEConv(width, channels, bias=False) for width in widths)
+        self.norms = nn.ModuleList(norm(channels) for _ in widths)
+
+    def forward(self, h: Tensor, adjacency: Tensor) -> Tensor:
+        outputs = []
+        for layer, normalise in zip(self.layers, self.norms, strict=True):
+            h = layer(h, adjacency)
+            h = torch.relu(normalise(h.flatten(0, 1))).reshape(h.shape)
+            outputs.append(h)
+        return torch.cat(outputs, dim=2)
+
+
+def diff_pool(z: Tensor, s: Tensor, edge_index: Tensor, batch: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(SᵀZ, SᵀAS, loss) of graphs with features z (nodes, d) and assignments s (nodes, clusters).
+
+    >>> z, s = torch.tensor([[1.0], [2.0]]), torch.eye(2)
+    >>> features, adjacency, loss = diff_pool(z, s, torch.tensor([[0, 1], [1, 0]]), torch.tensor([0, 0]))
+    >>> features.tolist(), adjacency.tolist(), loss.item()  # a wrong guess at each of the four entries
+    ([[[1.0], [2.0]]], [[[0.0, 1.0], [1.0, 0.0]]], 1.0)
+    """
+    source, target = edge_index
+    neighbours = torch.zeros_like(s).index_add(0, target, s[source])  # A S
+    clusters = s.shape[1]
+    dense, _ = to_dense_batch(torch.cat([s, neighbours, z], dim=1), batch)
+    s_dense = dense[..., :clusters]
+    gram, adjacency, features = (s_dense.mT @ dense).split([clusters, clusters, z.shape[1]], dim=2)
+    linked = len(source) - 2 * (s * neighbours).sum() + gram.square().sum()
+    entropy = -(s * s.clamp_min(torch.finfo(s.dtype).tiny).log()).sum(1).mean()
+    return features, adjacency, linked / batch.bincount().square().sum() + entropy
+
+
+class WithLoss(torch.autograd.Function):
+    """Outputs as they are; whoever minimises something of them minimises `loss` beside it.
+
+    So a model can have an objective of its own although training sees only its outputs.
+
+    >>> weight = torch.ones(1, requires_grad=True)
+    >>> WithLoss.apply(torch.zeros(2, requires_grad=True), 3 * weight).sum().backward()
+    >>> weight.grad
+    tensor([3.])
+    """
+
+    @staticmethod
+    def forward(ctx: Any, outputs: Tensor, loss: Tensor) -> Tensor:
+        ctx.shape = loss.shape
+        return outputs.view_as(outputs)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor, Tensor]:
+        (grad,) = grad_outputs
+        return grad, grad.new_ones(ctx.shape)
+
+
+class DiffPool(Network):
+    """DiffPool for graphs.
+
+    >>> model = DiffPool(in_channels=3, hidden_channels=8, num_layers=2, out_channels=2, clusters=2)
+    >>> model(torch.rand(4, 3), torch.tensor([[0, 1, 2], [1, 0, 3]]), batch=torch.tensor([0, 0, 1, 1])).shape
+    torch.Size([2, 2])
+    """
+
+    def __init__(
+        self,
+        in_channels: Channels,
+        hidden_channels: int,
+        num_layers: int,
+        out_channels: int,
+        *,
+        clusters: int = 10,
+        **common: Unpack[Common],
+    ) -> None:
+        side_by_side = num_layers * hidden_channels
+        super().__init__(in_channels, hidden_channels, out_channels, width=2 * side_by_side, **common)
+        self.embed = SparseBlock(hidden_channels, num_layers)
+        self.assign = SparseBlock(hidden_channels, num_layers)
+        self.to_clusters = nn.Linear(side_by_side, clusters)
+        self.pooled = DenseBlock(side_by_side, hidden_channels, num_layers)
+
+    def represent(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Tensor:
+        """Graphs, not nodes: (graphs, width)."""
+        batch = graph_of_node(h, batch)
+        z = self.embed(h, edge_index)
+        s = torch.softmax(self.to_clusters(self.assign(h, edge_index)), dim=1)
+        features, adjacency, loss = diff_pool(z, s, edge_index, batch)
+        of_nodes = scatter(z, batch, reduce="max")
+        of_clusters = self.pooled(features, adjacency).amax(1)
+        return WithLoss.apply(torch.cat([of_nodes, of_clusters], dim=1), loss)
+
+    def pool(self, h: Tensor, batch: Tensor | None) -> Tensor:
+        return h

@@ -1,0 +1,138 @@
+"""HGCN: graph convolutions in hyperbolic space with a curvature of their own (Chami et al., "Hyperbolic graph
+convolutional neural networks", NeurIPS 2019).
+
+A layer of curvature −c takes a node's tangent vector t at the origin:
+
+    x = exp_0(W t) ⊕ exp_0(b)                      feature transform
+    y = exp_o(Σ_j w_ij log_o(x_j))                 aggregation over neighbours and the node itself
+    t' = relu(norm(log_0(y)))                      activation; the next layer's exp_0 changes the curvature
+
+with o the origin, as in the authors' code, or the node x_i itself, as in their equation 9 (`local_aggregation`).
+Weights w are 1/degree, or with attention a softmax of leaky_relu(a·[log_0 x_i, log_0 x_j]): the paper's perceptron is
+not further described, and a linear one would lose x_i in the softmax. Layers work at curvature −1 on √c t, which is
+the same space. Biases are vectors at the origin, so that any optimizer can move them. BatchNorm in the tangent space is
+the WLHN paper's (appendix E), not Chami et al.'s; its gain starts at 1/√d, so that points start near the origin.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, Unpack
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch_geometric.utils import add_remaining_self_loops, softmax
+
+from wlhn.models.inputs import Channels
+from wlhn.models.network import Common, ConvolutionalNetwork
+from wlhn.models.spaces import HYPERBOLOID, POINCARE, Space
+
+
+class HyperbolicConvolution(nn.Module):
+    """One HGCN layer, from tangent vectors at the origin to tangent vectors at the origin.
+
+    >>> layer = HyperbolicConvolution(POINCARE, channels=3, curvature=2.0)
+    >>> loops = torch.arange(4).repeat(2, 1)
+    >>> layer(torch.rand(4, 3), loops, torch.ones(4, 1)).shape, layer.curvature.item()
+    (torch.Size([4, 3]), 2.0)
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        channels: int,
+        curvature: float = 1.0,
+        learn_curvature: bool = True,
+        attention: bool = False,
+        local_aggregation: bool = False,
+    ) -> None:
+        super().__init__()
+        self.space, self.local_aggregation = space, local_aggregation
+        self.linear = nn.Linear(channels, channels)
+        self.attention = nn.Parameter(torch.empty(2, channels).normal_(std=channels**-0.5)) if attention else None
+        raw = torch.tensor(math.log(math.expm1(curvature)) if curvature < 30 else curvature)
+        self.raw_curvature = nn.Parameter(raw, requires_grad=learn_curvature)
+
+    @property
+    def curvature(self) -> Tensor:
+        """c, where the curvature is −c."""
+        return F.softplus(self.raw_curvature)
+
+    def forward(self, t: Tensor, edge_index: Tensor, weight: Tensor) -> Tensor:
+        """New vectors (nodes, channels); edges contain a loop at each node, `weight` (edges, 1) is 1/degree."""
+        space, scale = self.space, self.curvature.sqrt()
+        v = space.bounded(scale * F.linear(t, self.linear.weight))
+        x = space.translate(space.exp0(v), space.bounded(scale * self.linear.bias))
+        u = space.log0(x)
+        source, target = edge_index
+        if self.attention is not None:
+            from_target, from_source = (u @ self.attention.mT).unbind(1)
+            score = F.leaky_relu(from_target[target] + from_source[source], 0.2)
+            weight = softmax(score, target, num_nodes=len(u))[:, None]
+        if not self.local_aggregation:
+            y = torch.zeros_like(u).index_add(0, target, weight * u[source])
+        else:
+            toward = space.log_at(x[target], x[source])
+            y = space.log0(space.exp_at(x, torch.zeros_like(x).index_add(0, target, weight * toward)))
+        return y / scale
+
+
+class HGCN(ConvolutionalNetwork):
+    """HGCN in one of the two spaces; its readout is log_0 of the last layer's points.
+
+    Args:
+        curvature: c at the start, where the curvature is −c.
+        learn_curvature: whether each layer learns its c.
+        attention: whether neighbours are weighted by attention, not equally.
+        local_aggregation: whether neighbours are averaged in the tangent space of the node, not of the origin.
+    """
+
+    space: ClassVar[Space]
+
+    def __init__(
+        self,
+        in_channels: Channels,
+        hidden_channels: int,
+        num_layers: int,
+        out_channels: int,
+        *,
+        curvature: float = 1.0,
+        learn_curvature: bool = True,
+        attention: bool = False,
+        local_aggregation: bool = False,
+        **common: Unpack[Common],
+    ) -> None:
+        super().__init__(in_channels, hidden_channels, out_channels, **common)
+        options = (curvature, learn_curvature, attention, local_aggregation)
+        layers = [HyperbolicConvolution(self.space, hidden_channels, *options) for _ in range(num_layers)]
+        self.stack(layers, hidden_channels, gain=hidden_channels**-0.5)
+
+    def edges(
+        self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None
+    ) -> tuple[Tensor | None, ...]:
+        edge_index, _ = add_remaining_self_loops(edge_index, num_nodes=len(h))
+        target = edge_index[1]
+        return edge_index, 1 / target.bincount(minlength=len(h)).to(h.dtype)[target, None]
+
+
+class PoincareHGCN(HGCN):
+    """HGCN on the Poincaré ball.
+
+    >>> model = PoincareHGCN(in_channels=3, hidden_channels=8, num_layers=2, out_channels=2)
+    >>> model(torch.rand(4, 3), torch.tensor([[0, 1, 2], [1, 0, 3]]), batch=torch.tensor([0, 0, 1, 1])).shape
+    torch.Size([2, 2])
+    """
+
+    space = POINCARE
+
+
+class HyperboloidHGCN(HGCN):
+    """HGCN on the hyperboloid.
+
+    >>> model = HyperboloidHGCN(in_channels=3, hidden_channels=8, num_layers=2, out_channels=2, level="node")
+    >>> model(torch.rand(4, 3), torch.tensor([[0, 1, 2], [1, 0, 3]])).shape
+    torch.Size([4, 2])
+    """
+
+    space = HYPERBOLOID

@@ -1,0 +1,254 @@
+"""Baselines' values against independent references: PyG by weight transfer, geoopt, networkx, RDKit, plain NumPy."""
+
+from pathlib import Path
+
+import geoopt
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from baseline_graphs import EDGE_SIZES, build, sample
+from torch import Tensor, nn
+from torch_geometric.nn import NNConv, SortAggregation, dense_diff_pool, models
+from torch_geometric.utils import to_dense_adj, to_dense_batch
+
+from wlhn import refine
+from wlhn.hyperbolic import poincare_distance
+from wlhn.models.at_once import Inputs
+from wlhn.models.diffpool import diff_pool
+from wlhn.models.ecc import EDGE_FILTERS, EdgeConditioned
+from wlhn.models.geom_gcn import neighbourhoods
+from wlhn.models.hgcn import HyperbolicConvolution
+from wlhn.models.latent_space import latent_distance, place_nodes
+from wlhn.models.pgnn import PositionLayer, draw_anchors, nearest_anchors
+from wlhn.models.pooling import sort_pool
+from wlhn.models.spaces import HYPERBOLOID, POINCARE
+
+GRAPHS = sample().graphs
+EDGES = torch.from_numpy(GRAPHS.edge_index.astype(np.int64))
+BATCH = torch.from_numpy(GRAPHS.graph_of_node)
+
+
+def rows(width: int = 16, seed: int = 3) -> Tensor:
+    return torch.randn(GRAPHS.num_nodes, width, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize(
+    ("name", "reference", "options"),
+    [
+        ("gcn", models.GCN, {}),
+        ("gat", models.GAT, {"heads": 4}),
+        ("graphsage", models.GraphSAGE, {}),
+    ],
+)
+def test_as_pyg_with_the_same_weights(name: str, reference: type, options: dict) -> None:
+    ours = build(name, "node").train()
+    theirs = reference(16, 16, num_layers=2, out_channels=16, norm="batch_norm", jk="last", bias=False, **options)
+    weights = {key.replace("layers.", "convs."): value for key, value in ours.state_dict().items()}
+    kept = theirs.state_dict()
+    assert {k for k in kept if not k.startswith("lin.")} == {k for k in weights if k.startswith(("convs.", "norms."))}
+    theirs.load_state_dict({k: weights.get(k, v) for k, v in kept.items()})
+    theirs.lin = nn.Identity()
+    torch.testing.assert_close(ours.represent(rows(), EDGES, BATCH, None), theirs(rows(), EDGES))
+
+
+def test_mixhop_mixes_powers_of_the_normalised_adjacency() -> None:
+    model, x = build("mixhop", "node"), rows()
+    adjacency = to_dense_adj(EDGES)[0] + torch.eye(len(x))
+    scale = adjacency.sum(1).rsqrt()
+    power = scale[:, None] * adjacency * scale
+    parts = [torch.linalg.matrix_power(power, p) @ x @ model.layers[0].lins[p].weight.T for p in range(3)]
+    torch.testing.assert_close(model.layers[0](x, EDGES), torch.cat(parts, dim=1))
+
+
+def test_ecc_is_pygs_nnconv_without_the_matrices() -> None:
+    d, edge_attr = 16, torch.from_numpy(GRAPHS.edge_attr)
+    ours = EdgeConditioned(d, EDGE_SIZES)
+    output = nn.Linear(EDGE_FILTERS, d * d)
+    theirs = NNConv(d, d, nn.Sequential(ours.filters, nn.ReLU(), output), aggr="mean", bias=False)
+    blocks = ours.theta.weight.reshape(d, EDGE_FILTERS + 1, d).permute(1, 2, 0).reshape(EDGE_FILTERS + 1, -1)
+    output.weight.data, output.bias.data = blocks[:-1].T.contiguous(), blocks[-1]
+    theirs.lin.weight.data = ours.root.weight.data
+    torch.testing.assert_close(ours(rows(), EDGES, edge_attr), theirs(rows(), EDGES, edge_attr))
+
+
+@pytest.mark.parametrize("curvature", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("local", [False, True])
+@pytest.mark.parametrize("name", ["poincare", "hyperboloid"])
+def test_hgcn_layer_by_geoopt(name: str, curvature: float, local: bool) -> None:
+    torch.manual_seed(0)
+    space = {"poincare": POINCARE, "hyperboloid": HYPERBOLOID}[name]
+    layer = HyperbolicConvolution(space, 8, curvature, local_aggregation=local).double()
+    t = 0.2 * rows(8).double()
+    loops = torch.arange(len(t)).repeat(2, 1)
+    edges = torch.cat([EDGES, loops], dim=1)
+    adjacency = to_dense_adj(edges)[0].mT.double()
+    weight = adjacency / adjacency.sum(1, keepdim=True)
+    ours = layer(t, edges, weight[edges[1], edges[0]][:, None])
+    W, b = layer.linear.weight, layer.linear.bias
+    if name == "poincare":
+        ball = geoopt.PoincareBall(c=layer.curvature.detach())
+        x = ball.mobius_add(ball.expmap0(t @ W.T), ball.expmap0(b))
+        if local:
+            y = ball.expmap(x, (weight[..., None] * ball.logmap(x[:, None], x[None])).sum(1))
+        else:
+            y = ball.expmap0(weight @ ball.logmap0(x))
+        expected = ball.logmap0(y)
+    else:
+        sheet = geoopt.Lorentz(k=1 / layer.curvature.detach())
+        pad = nn.functional.pad
+        x = sheet.expmap0(pad(t @ W.T, (1, 0)))
+        x = sheet.expmap(x, sheet.transp0(x, pad(b, (1, 0)).expand_as(x)))
+        if local:
+            toward = sheet.logmap(x[:, None].expand(-1, len(x), -1), x[None].expand(len(x), -1, -1))
+            toward[torch.arange(len(x)), torch.arange(len(x))] = 0  # of a point to itself geoopt gives noise
+            y = sheet.expmap(x, (weight[..., None] * toward).sum(1))
+        else:
+            y = sheet.expmap0(pad(weight @ sheet.logmap0(x)[:, 1:], (1, 0)))
+        expected = sheet.logmap0(y)[:, 1:]
+    torch.testing.assert_close(ours, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.dataset("Cornell")
+@pytest.mark.parametrize("name", ["hgcn-poincare", "hgcn-hyperboloid"])
+@pytest.mark.parametrize("curvature", [0.1, 10.0])
+def test_hgcn_stays_finite_on_cornell(name: str, curvature: float) -> None:
+    """300 epochs in float32, with all that can go wrong: the larger step, attention, maps at the nodes themselves."""
+    from wlhn.data import load
+    from wlhn.evaluation.fit import fit
+    from wlhn.evaluation.problem import Problem
+    from wlhn.evaluation.settings import Settings
+
+    cornell = load("Cornell")
+    settings = Settings(
+        model=name,
+        curvature=curvature,
+        local_aggregation=True,
+        attention=True,
+        hidden_channels=16,
+        num_layers=2,
+        learning_rate=0.01,
+        epochs=300,
+        patience=300,
+    )
+    fitted = fit(Problem(cornell, cornell.splits[0], settings), seed=0)
+    assert fitted.numerics.first_nan is None
+    assert len(fitted.history) == 300
+    assert fitted.history[-1].train_loss < fitted.history[0].train_loss / 2
+    assert all(torch.isfinite(p).all() for p in fitted.model.parameters())
+
+
+def test_sort_pool_in_numpy_and_pyg() -> None:
+    h = rows(5)
+    expected = np.zeros((len(GRAPHS), 10, 5), np.float32)
+    for g in range(len(GRAPHS)):
+        mine = sorted(h[g == BATCH].numpy(), key=lambda row: -row[-1])[:10]
+        expected[g, : len(mine)] = mine
+    pooled = sort_pool(h, BATCH, 10)
+    assert np.array_equal(pooled.numpy(), expected)
+    torch.testing.assert_close(pooled, SortAggregation(10)(h, BATCH).reshape(pooled.shape))
+
+
+def test_diff_pool_in_numpy_and_pyg() -> None:
+    z, scores = rows(6), rows(4, seed=4)
+    features, adjacency, loss = diff_pool(z, torch.softmax(scores, 1), EDGES, BATCH)
+    A = to_dense_adj(EDGES, BATCH)
+    dense_z, mask = to_dense_batch(z, BATCH)
+    expected = dense_diff_pool(dense_z, A, to_dense_batch(scores, BATCH)[0], mask)
+    torch.testing.assert_close((features, adjacency), expected[:2])
+    s = torch.softmax(scores, 1).numpy().astype(np.float64)
+    wrong, entries = 0.0, 0
+    for g in range(len(GRAPHS)):
+        own = s[g == BATCH]
+        n = len(own)
+        wrong += np.square(A[g, :n, :n].numpy() - own @ own.T).sum()
+        entries += n * n
+    assert loss.item() == pytest.approx(wrong / entries - (s * np.log(s)).sum(1).mean(), rel=1e-5)
+
+
+@pytest.mark.parametrize("hops", [0, 2])
+def test_pgnn_layer_by_networkx_distances(hops: int) -> None:
+    graph = nx.Graph(EDGES.T.tolist())
+    distance = dict(nx.all_pairs_shortest_path_length(graph, cutoff=hops or None))
+    anchors = draw_anchors(GRAPHS.num_nodes, sets=7)
+    s, nearest = nearest_anchors(EDGES.numpy(), anchors, hops)
+    layer, h = PositionLayer(4), rows(4)
+    structure, messages = layer(h, torch.from_numpy(s), torch.from_numpy(nearest))
+    W_anchor, W_own, b = (p.detach().numpy() for p in (layer.anchor.weight, layer.own.weight, layer.own.bias))
+    x, expected = h.numpy(), np.zeros((GRAPHS.num_nodes, 7, 4))
+    for v in range(GRAPHS.num_nodes):
+        for i in range(7):
+            members = sorted(np.flatnonzero(anchors[:, i] >= 0), key=lambda u, i=i: anchors[u, i])
+            found = [(distance[v][u], k, u) for k, u in enumerate(members) if u in distance[v]]
+            heard = W_anchor @ x[min(found)[2]] / (1 + min(found)[0]) if found else 0
+            expected[v, i] = np.maximum(heard + W_own @ x[v] + b, 0)
+    np.testing.assert_allclose(messages.detach().numpy(), expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(structure.detach().numpy(), expected.mean(1), rtol=1e-4, atol=1e-5)
+
+
+def test_latent_spaces_recover_places_that_exist() -> None:
+    places = np.random.default_rng(0).uniform(-0.6, 0.6, (40, 2))
+    plane = torch.cdist(torch.from_numpy(places), torch.from_numpy(places)).numpy()
+    np.testing.assert_allclose(latent_distance(place_nodes(plane, "isomap"), "isomap"), plane, atol=1e-5)
+    points = torch.from_numpy(places)
+    disc = poincare_distance(points[:, None], points).numpy()
+    np.testing.assert_allclose(latent_distance(place_nodes(disc, "poincare"), "poincare"), disc, atol=1e-5)
+
+
+def test_geom_gcn_has_two_neighbourhoods_of_equal_size() -> None:
+    one = GRAPHS.select([0])
+    pairs, virtual, weight = neighbourhoods(one.num_nodes, one.edge_index.astype(np.int64).tobytes(), "isomap")
+    in_graph, n = virtual < 4, one.num_nodes
+    assert {tuple(p) for p in pairs[:, in_graph].T} == {*map(tuple, one.edge_index.T), *((v, v) for v in range(n))}
+    assert n < (~in_graph).sum() <= n + one.num_edges
+    opposite = {0: 3, 1: 2, 2: 1, 3: 0}
+    seen = {(u, v): r % 4 for u, v, r in zip(*pairs[:, in_graph].tolist(), virtual[in_graph].tolist(), strict=True)}
+    assert all(seen[v, u] == opposite[r] for (u, v), r in seen.items() if u != v)
+    degree = one.degree + 1
+    np.testing.assert_allclose(weight[in_graph], (degree[pairs[0]] * degree[pairs[1]])[in_graph] ** -0.5)
+
+
+def test_wl_kernel_counts_colours() -> None:
+    model = build("wl-svm", "graph")
+    labels = torch.from_numpy(np.eye(5)[np.random.default_rng(0).integers(0, 5, GRAPHS.num_nodes)])
+    kernel = model.features(Inputs(labels.numpy(), EDGES.numpy(), BATCH.numpy(), None), first_time=True)
+    counts = []
+    for colour in refine(GRAPHS, 2, initial=labels.argmax(1).numpy()).colours:
+        counts.append(
+            np.stack([np.bincount(colour[g == BATCH], minlength=colour.max() + 1) for g in range(len(GRAPHS))])
+        )
+    phi = np.concatenate(counts, axis=1).astype(float)
+    phi /= np.linalg.norm(phi, axis=1, keepdims=True)
+    np.testing.assert_allclose(kernel, phi @ phi.T, atol=1e-12)
+
+
+def test_morgan_fingerprints_are_those_of_the_molecules(tmp_path: Path) -> None:
+    chem = pytest.importorskip("rdkit.Chem")
+    pytest.importorskip("ogb")
+    from rdkit import DataStructs
+    from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
+
+    from wlhn.data.molecules import read_smiles
+    from wlhn.models.morgan_forest import MorganForest
+    from wlhn.models.vocabulary import Vocabulary
+
+    smiles = ["CCO", "c1ccccc1C(=O)O", "CC(=O)Oc1ccccc1C(=O)O", "C1CC1N", "O=[N+]([O-])c1ccccc1", "CCO.[Na+]", "C"]
+    table = tmp_path / "molecules.csv"
+    table.write_text("smiles,y\n" + "\n".join(f"{s},{k % 2}" for k, s in enumerate(smiles)))
+    dataset = read_smiles(table)
+    vocabulary = Vocabulary.fit(dataset, edges=True)
+    encoded = vocabulary.encode(dataset.graphs)
+    model = MorganForest(vocabulary.in_channels, 1, 2, 2, edge_channels=vocabulary.edge_channels)
+    graphs = encoded.graphs
+    inputs = Inputs(encoded.x, graphs.edge_index, graphs.graph_of_node, graphs.edge_attr)
+    generator = GetMorganGenerator(radius=2)
+    ours = []
+    for nodes, edges in inputs.graphs():
+        molecule, atoms, bonds = model.molecule(inputs, nodes, edges)
+        told = {"customAtomInvariants": atoms, "customBondInvariants": bonds}
+        ours.append(generator.GetSparseCountFingerprint(molecule, **told))
+    theirs = [generator.GetSparseCountFingerprint(chem.MolFromSmiles(s)) for s in smiles]
+    for a, b in zip(ours, theirs, strict=True):
+        assert sorted(a.GetNonzeroElements().values()) == sorted(b.GetNonzeroElements().values())
+        pairs = zip(ours, theirs, strict=True)
+        assert all(DataStructs.DiceSimilarity(a, c) == DataStructs.DiceSimilarity(b, d) for c, d in pairs)
