@@ -6,11 +6,10 @@ from typing import Literal
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import GINConv, GINEConv
+from torch_geometric.nn import GINConv, GINEConv, global_add_pool
 
 from wlhn.models.heads import HeadKind, make_head
 from wlhn.models.inputs import check_width, input_encoder
-from wlhn.models.pooling import sum_pool
 
 
 class GIN(nn.Module):
@@ -56,7 +55,7 @@ class GIN(nn.Module):
                 h = torch.relu(layer(h, edge_index))
             else:
                 h = torch.relu(layer(h, edge_index, self.edge_encoders[t](edge_attr)))
-        return self.head(sum_pool(h, batch) if self.level == "graph" else h)
+        return self.head(global_add_pool(h, batch) if self.level == "graph" else h)
 
 
 def _mlp(channels: int) -> nn.Module:

@@ -11,12 +11,11 @@ from typing import ClassVar, Literal, TypedDict
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import BatchNorm
+from torch_geometric.nn import BatchNorm, global_add_pool
 
 from wlhn.errors import InputError
 from wlhn.models.heads import HeadKind, make_head
 from wlhn.models.inputs import Channels, check_width, input_encoder
-from wlhn.models.pooling import sum_pool
 
 
 class Common(TypedDict, total=False):
@@ -69,7 +68,7 @@ class Network(nn.Module):
         raise NotImplementedError
 
     def pool(self, h: Tensor, batch: Tensor | None) -> Tensor:
-        return sum_pool(h, batch)
+        return global_add_pool(h, batch)
 
 
 class ConvolutionalNetwork(Network):
