@@ -17,8 +17,8 @@ from torch import Tensor
 
 from wlhn.errors import InputError
 from wlhn.graphs.kernels import group_by_target
+from wlhn.hierarchy.batch_kernels import enter_rows, mark_new, take_rows, transpose
 from wlhn.hierarchy.hierarchy import Hierarchy
-from wlhn.hierarchy.kernels import enter_rows, mark_new, take_rows, transpose
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ seed. So nothing is pickled. A subclass says what it sees of graphs (`features`)
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +43,7 @@ class Inputs:
         return [(slice(a, b), part) for a, b, part in zip(ptr[:-1], ptr[1:], parts, strict=True)]
 
 
-class AtOnce(nn.Module):
+class AtOnce(nn.Module, ABC):
     """The base of such models; they have no parameters, and gradients do not pass through them."""
 
     def __init__(self, in_channels: Channels, out_channels: int) -> None:
@@ -51,21 +52,21 @@ class AtOnce(nn.Module):
         self.memory: dict[str, Tensor] = {}
         self.learners: list[Any] = []
 
+    @abstractmethod
     def features(self, inputs: Inputs, first_time: bool) -> NDArray[Any]:
         """One row for each graph; `first_time` says that these are the training graphs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def classifier(self, seed: int) -> Any:
         """A scikit-learn classifier for these features."""
-        raise NotImplementedError
 
+    @abstractmethod
     def regressor(self, seed: int) -> Any:
         """A scikit-learn regressor for these features."""
-        raise NotImplementedError
 
+    @abstractmethod
     def log_odds(self, learner: Any, features: NDArray[Any]) -> NDArray[Any]:
         """Scores (graphs, classes the classifier knows), the more the likelier."""
-        raise NotImplementedError
 
     def fit(
         self,

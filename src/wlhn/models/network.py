@@ -6,6 +6,7 @@ stacks convolutions only names them (`ConvolutionalNetwork`). Further keywords o
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, Literal, TypedDict
 
@@ -27,7 +28,7 @@ class Common(TypedDict, total=False):
     edge_channels: Channels
 
 
-class Network(nn.Module):
+class Network(nn.Module, ABC):
     """x → relu(encoder) → `represent` → sum over the nodes of each graph → head."""
 
     sees_edges: ClassVar[bool] = False  # whether `represent` uses edge features
@@ -63,9 +64,9 @@ class Network(nn.Module):
     def encode(self, x: Tensor) -> Tensor:
         return torch.relu(self.encoder(x))
 
+    @abstractmethod
     def represent(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Tensor:
         """Nodes (nodes, width) that have heard of each other, from encoded ones (nodes, hidden_channels)."""
-        raise NotImplementedError
 
     def pool(self, h: Tensor, batch: Tensor | None) -> Tensor:
         return global_add_pool(h, batch)
