@@ -59,14 +59,15 @@ def _lines(what: str, unit: str) -> Advance:
 
 
 class _Pace:
-    """How fast work goes, from the first call on."""
+    """How fast work goes, from the first call on, or from where a count that fell back says that new work began."""
 
     def __init__(self, unit: str) -> None:
-        self.unit, self.start, self.first = unit, time.monotonic(), -1
+        self.unit, self.start, self.first, self.last = unit, time.monotonic(), 0, -1
 
     def per_second(self, done: int) -> float:
-        if self.first < 0:
+        if self.last < 0 or done < self.last:
             self.start, self.first = time.monotonic(), done
+        self.last = done
         return (done - self.first) / max(time.monotonic() - self.start, 1e-9)
 
     def rate(self, done: int) -> str:
