@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from torch import Tensor
 
-SMALL = 200_000  # below this much work (numbers touched), starting a thread costs more than it saves
+# Work (numbers touched) that is worth a thread of its own. Not less: torch's own threads keep spinning for a while after
+# each of its operations, and a thread of ours that wakes up meanwhile has to wait for a core.
+SMALL = 4_000_000
 
 
 def compiled_for(tensor: Tensor) -> bool:

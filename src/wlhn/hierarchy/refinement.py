@@ -28,6 +28,7 @@ from wlhn.parallel import over_rows
 
 Initial = Literal["uniform", "degree", "label", "features"]
 ALL_BITS = 2**64 - 1
+PER_EDGE = 16  # an edge is a jump through memory, worth that many numbers in a row
 LARGE = 500_000  # nodes
 
 
@@ -96,7 +97,9 @@ def refine_once(
     new, representative = _runs(key, sort_order(key))
     false = np.zeros(len(new), bool)
     shared = shared_neighbourhoods(*args, num_colours, new, representative)
-    over_rows(check_members, len(new), graphs.num_edges, *args, num_colours, new, representative, *shared, false)
+    over_rows(
+        check_members, len(new), PER_EDGE * graphs.num_edges, *args, num_colours, new, representative, *shared, false
+    )
     if false.any():
         new, representative = _resolve(new, np.unique(new[false]), args, num_colours)
     return new, colour[representative], representative
@@ -132,7 +135,7 @@ def hash_neighbourhoods(
 ) -> NDArray[Any]:
     """A 64-bit hash of each node's multiset of neighbours."""
     out = np.empty(len(colour), np.uint64)
-    over_rows(neighbourhood_hash, len(colour), len(neighbour), row_ptr, neighbour, edge_code, colour, out)
+    over_rows(neighbourhood_hash, len(colour), PER_EDGE * len(neighbour), row_ptr, neighbour, edge_code, colour, out)
     return out
 
 

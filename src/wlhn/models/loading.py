@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -47,11 +49,17 @@ def _start(graphs: Graphs, x: NDArray[Any]) -> NDArray[Any]:
     return x
 
 
+def core_to_spare() -> bool:
+    """Whether this process may use more cores than torch does; a thread that competes with torch's only costs."""
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return cores > torch.get_num_threads()
+
+
 class Loader(Generic[Batch]):
     """Iterates over batches of positions: shuffled anew every time from one seed, or always the same ones.
 
     `collate` makes a batch of an array of positions. Fixed batches are made once and kept. Shuffled ones are made ahead
-    of their use by a thread, where torch itself may use more than one.
+    of their use by a thread, where torch leaves a core for it.
 
     >>> [batch.tolist() for batch in Loader(lambda index: index, np.array([3, 5, 8]), batch_size=2)]
     [[3, 5], [8]]
@@ -79,7 +87,7 @@ class Loader(Generic[Batch]):
                 self._kept = list(map(self.collate, self._parts(self.index)))
             return iter(self._kept)
         parts = self._parts(self.random.permutation(self.index))
-        return map(self.collate, parts) if torch.get_num_threads() == 1 else self._ahead(parts)
+        return self._ahead(parts) if core_to_spare() else map(self.collate, parts)
 
     def _parts(self, index: NDArray[Any]) -> list[NDArray[Any]]:
         return [index[i : i + self.batch_size] for i in range(0, len(index), self.batch_size)]
