@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from torch import Tensor
 
-# Work (numbers touched) that is worth a thread of its own. Not less: torch's own threads keep spinning for a while after
-# each of its operations, and a thread of ours that wakes up meanwhile has to wait for a core.
+# Work (numbers touched) that is worth a thread of its own. Not less: torch's own threads keep spinning for a while
+# after each of its operations, and a thread of ours that wakes up meanwhile has to wait for a core.
 SMALL = 4_000_000
 
 

@@ -105,12 +105,22 @@ def epoch(
         return
     print_table(
         f"One epoch, {threads} threads; WLHN/GIN on the geometric mean: {mean:.2f}",
-        ("data set", "nodes", "colours", "WLHN s", "GIN s", "WLHN/GIN", "WLHN per node s", "WLHN GB", "GIN GB"),
+        (
+            "data set",
+            "nodes",
+            "colours",
+            "WLHN s",
+            "GIN s",
+            "WLHN/GIN",
+            "WLHN per node s",
+            "WLHN adds MB",
+            "GIN adds MB",
+        ),
         [
             [row.dataset, row.nodes, row.colours]
             + [f"{x:.4f}" for x in (row.wlhn_seconds, row.gin_seconds)]
             + [f"{row.ratio:.2f}", f"{row.per_node_seconds:.4f}"]
-            + [f"{x / 1e9:.2f}" for x in (row.wlhn_memory, row.gin_memory)]
+            + [f"{x / 1e6:.0f}" for x in (row.wlhn_memory, row.gin_memory)]
             for row in rows
         ],
     )
