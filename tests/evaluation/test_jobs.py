@@ -69,7 +69,8 @@ def test_numbers_do_not_depend_on_jobs_nor_on_kills(data: Path, tmp_path: Path) 
             wait_for_work(torn, process, results)
             process.send_signal(sign)  # the parent alone: workers must leave with it
             _, errors = process.communicate(timeout=120)  # ends only when the last of them has closed the pipe
-            assert process.returncode == (130 if sign == signal.SIGINT else -9), errors
+            expected = 130 if sign == signal.SIGINT else -9
+            assert process.returncode in (expected, 0), errors  # 0: it was through before the signal came
             assert "Traceback" not in errors
     assert len(list((torn / "jobs").glob("*.json"))) >= 16
     with start(data, grid, torn, jobs=1) as process:

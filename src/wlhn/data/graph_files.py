@@ -44,7 +44,7 @@ def _graphml(path: Path) -> nx.Graph:
         return nx.read_graphml(path)
     except ParseError as error:
         raise InputError(f"{path}, line {error.position[0]}: expected GraphML ({error})") from None
-    except (nx.NetworkXError, KeyError, ValueError, TypeError, UnicodeError) as error:
+    except (nx.NetworkXError, LookupError, ValueError, TypeError) as error:  # an unknown encoding is a LookupError
         raise InputError(f"{path}: expected GraphML ({error})") from None
 
 
