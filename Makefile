@@ -9,8 +9,9 @@ PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constr
 demo: $(VENV)/.demo
 	$(BIN)/wlhn train
 
+# One thread: small tensors gain nothing from more, and spinning threads lose much on a busy machine.
 test: lint
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
