@@ -131,7 +131,7 @@ def test_colliding_hashes_change_nothing(mask: int, graphs: Graphs, seed: int) -
 def test_large_graphs_are_refined_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = as_graphs([nx.barabasi_albert_graph(300, 2, seed=2), nx.star_graph(300)])
     small = [refine(graph, 3, initial) for initial in ("uniform", "degree")]
-    monkeypatch.setattr("wlhn.hierarchy.refinement.LARGE", 0)
+    monkeypatch.setattr("wlhn.graphs.sorting.RANGE", 2)  # many ranges, as if there were millions of nodes
     for hierarchy, initial in zip(small, ("uniform", "degree"), strict=True):
         assert_same_names(hierarchy, refine(graph, 3, initial), np.arange(graph.num_nodes))
 

@@ -28,7 +28,7 @@ def refine(
     _check_repeats(repeats)
     with working(f"racing PyG and networkx on {min(CONTEST, max_edges):,} directed edges, {ROUNDS} rounds"):
         race = contest(min(CONTEST, max_edges), repeats, seed)
-    sizes = growth(max_edges, seed, lambda s: note(f"{s.directed_edges:,} directed edges: {s.seconds:.2f} s"))
+    sizes = growth(max_edges, repeats, seed, lambda s: note(f"{s.directed_edges:,} directed edges: {s.seconds:.2f} s"))
     if json:
         ratios = {"ratio_to_pyg": race.ratio_to_pyg, "ratio_to_networkx": race.ratio_to_networkx}
         print_json(ratios | {"rounds": ROUNDS, "contest": asdict(race), "sizes": [asdict(size) for size in sizes]})

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from wlhn.errors import InputError
 from wlhn.graphs import as_graphs
 from wlhn.hierarchy.hierarchy import Hierarchy
-from wlhn.hierarchy.kernels import match_colours, signature_hash
-from wlhn.hierarchy.refinement import edge_values_of, encode, hash_neighbourhoods, initial_values_of, node_keys
+from wlhn.hierarchy.kernels import match_colours, signature_keys
+from wlhn.hierarchy.refinement import ALL_BITS, edge_values_of, encode, initial_values_of, key_bits, keys
 
 IntArray = NDArray[np.integer[Any]]
 
@@ -55,13 +55,13 @@ def assign(
     for t in range(1, hierarchy.depth + 1):
         width = max(hierarchy.num_colours[t - 1], 1)
         known, parent = hierarchy.signature(t), hierarchy.parents[t]
-        args = (graphs.row_ptr, graphs.neighbour, edge_code, colours[-1])
+        args = (graphs.row_ptr, graphs.neighbour, edge_code, colours[-1], width)
+        labelled = hierarchy.edge_values is not None
         colours.append(
             match_colours(
                 *args,
-                width,
-                node_keys(hash_neighbourhoods(*args), colours[-1], width),
-                node_keys(signature_hash(*known, hierarchy.edge_values is not None), parent, width),
+                keys(np.arange(graphs.num_nodes), *args),
+                signature_keys(parent, *known, labelled, key_bits(width), np.uint64(ALL_BITS)),
                 parent,
                 known.ptr,
                 known.edge.astype(np.int64) * width + known.colour,

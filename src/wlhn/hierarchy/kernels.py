@@ -1,4 +1,4 @@
-"""Compiled loops of colour refinement: hash neighbourhoods, check the hashes, write the signatures down."""
+"""Compiled loops of colour refinement: hash neighbourhoods, write them down, look them up."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+BLOCK = 256  # nodes whose neighbours are looked up together
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -24,43 +25,115 @@ def word(colour: int) -> np.uint64:
     return mix(np.uint64(colour + 1) * np.uint64(0x9E3779B97F4A7C15))
 
 
-@numba.njit(cache=True, nogil=True)
-def neighbourhood_hash(
-    first: int, last: int, row_ptr: Array, neighbour: Array, edge_code: Array, colour: Array, out: Array
-) -> None:
-    """A hash of each node's multiset of (neighbour's colour, edge label); a sum, so no order of edges matters.
+@numba.njit(cache=True, nogil=True, inline="always")
+def key_of(colour: int, total: np.uint64, bits: int, mask: np.uint64) -> np.uint64:
+    """One number to sort by: the colour in the high bits, as much of the multiset's hash as fits below."""
+    if bits == 0:
+        return mix(total) & mask
+    return (np.uint64(colour) << np.uint64(64 - bits)) | ((mix(total) & mask) >> np.uint64(bits))
 
-    Where a neighbour's colour is unknown (−1) the hash means nothing.
+
+@numba.njit(cache=True, nogil=True)
+def gather(nodes: Array, row_ptr: Array, neighbour: Array, colour: Array, start: Array, around: Array) -> Array:
+    """Colours of the neighbours of a few nodes, row after row: those of nodes[i] at start[i] … start[i + 1] − 1.
+
+    `start` is filled; `around` has room or is replaced. A pass for each kind of jump through memory: with nothing to
+    decide in between, the processor makes many of them at a time.
+    """
+    start[0] = 0
+    for i in range(len(nodes)):
+        start[i + 1] = start[i] + row_ptr[nodes[i] + 1] - row_ptr[nodes[i]]
+    size = start[len(nodes)]
+    if len(around) < size:
+        around = np.empty(2 * size, np.int64)
+    for i in range(len(nodes)):
+        shift = row_ptr[nodes[i]] - start[i]
+        for j in range(start[i], start[i + 1]):
+            around[j] = neighbour[j + shift]
+    for j in range(size):
+        around[j] = colour[around[j]]
+    return around
+
+
+@numba.njit(cache=True, nogil=True)
+def node_keys(
+    first: int,
+    last: int,
+    nodes: Array,
+    row_ptr: Array,
+    neighbour: Array,
+    edge_code: Array,
+    colour: Array,
+    num_colours: int,
+    bits: int,
+    mask: np.uint64,
+    out: Array,
+) -> None:
+    """Keys of these nodes, with a hash of the multiset of (neighbour's colour, edge label): a sum, whatever the order.
+
+    Where a colour is unknown (−1) the key means nothing.
     """
     labelled = len(edge_code) > 0
-    for v in range(first, last):
-        total = np.uint64(0)
-        for k in range(row_ptr[v], row_ptr[v + 1]):
-            w = word(colour[neighbour[k]])
-            total += mix(w + np.uint64(edge_code[k])) if labelled else w
-        out[v] = mix(total)
+    start, around = np.empty(BLOCK + 1, np.int64), np.empty(0, np.int64)
+    for low in range(first, last, BLOCK):
+        block = nodes[low : min(low + BLOCK, last)]
+        if num_colours == 1 and not labelled:  # then neighbours differ in number only
+            for i in range(len(block)):
+                v = block[i]
+                out[low + i] = key_of(colour[v], word(0) * np.uint64(row_ptr[v + 1] - row_ptr[v]), bits, mask)
+            continue
+        around = gather(block, row_ptr, neighbour, colour, start, around)
+        for i in range(len(block)):
+            total = np.uint64(0)
+            for j in range(start[i], start[i + 1]):
+                w = word(around[j])
+                total += mix(w + np.uint64(edge_code[j - start[i] + row_ptr[block[i]]])) if labelled else w
+            out[low + i] = key_of(colour[block[i]], total, bits, mask)
 
 
 @numba.njit(cache=True, nogil=True)
-def sort_order(key: Array) -> Array:
-    """The stable order of 64-bit keys, by radix: eleven bits a pass, passes in which all keys agree left out."""
-    passes, buckets, mask = 6, 2048, np.uint64(2047)
-    count = np.zeros((passes, buckets), np.int64)
-    for k in key:
-        for p in range(passes):
-            count[p, (k >> np.uint64(11 * p)) & mask] += 1
-    order, new_order = np.arange(len(key), dtype=np.int32), np.empty(len(key), np.int32)
-    key, new_key = key.copy(), np.empty_like(key)
-    for p in range(passes):
-        if count[p].max() == len(key):
-            continue
-        shift, start = np.uint64(11 * p), np.cumsum(count[p]) - count[p]
-        for i in range(len(key)):
-            digit = (key[i] >> shift) & mask
-            new_key[start[digit]], new_order[start[digit]] = key[i], order[i]
-            start[digit] += 1
-        key, new_key, order, new_order = new_key, key, new_order, order
-    return order
+def shared_colours(colour: Array, num_colours: int) -> Array:
+    """Which colours more than one node has."""
+    times = np.zeros(num_colours, np.uint8)
+    for c in colour:
+        times[c] += times[c] < 2
+    return times > 1
+
+
+@numba.njit(cache=True, nogil=True)
+def number_children(shared: Array, above: Array, first_child: Array, name: Array, parent: Array) -> None:
+    """Numbers for new colours, ascending by parent: a run of nodes is a child of the colour `above` it (ascending);
+    a colour that is not shared has one child. Fills the last three: by old colour, by run, by new colour.
+    """
+    used, run = 0, 0
+    for c in range(len(shared)):
+        first_child[c] = used
+        if not shared[c]:
+            parent[used] = c
+            used += 1
+        while run < len(above) and above[run] == c:
+            name[run], parent[used] = used, c
+            used += 1
+            run += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def name_nodes(first: int, last: int, first_child: Array, colour: Array, new: Array) -> None:
+    for v in range(first, last):
+        new[v] = first_child[colour[v]]
+
+
+@numba.njit(cache=True, nogil=True)
+def rename_nodes(first: int, last: int, name: Array, run: Array, nodes: Array, new: Array) -> None:
+    for i in range(first, last):
+        new[nodes[i]] = name[run[i]]
+
+
+@numba.njit(cache=True, nogil=True)
+def first_of_each(colour: Array, first: Array) -> None:
+    """The first node of each colour."""
+    for v in range(len(colour) - 1, -1, -1):
+        first[colour[v]] = v
 
 
 @numba.njit(cache=True, nogil=True)
@@ -84,62 +157,6 @@ def sorted_neighbourhood(
             j -= 1
         row[j] = value
     return row
-
-
-@numba.njit(cache=True, nogil=True)
-def shared_neighbourhoods(
-    row_ptr: Array, neighbour: Array, edge_code: Array, colour: Array, num_colours: int, group: Array, first: Array
-) -> tuple[Array, Array]:
-    """Sorted neighbourhoods (offsets, entries) of the first node of each group that has others."""
-    ptr = np.zeros(len(first) + 1, np.int64)
-    for v in range(len(group)):
-        u = first[group[v]]
-        if u != v:
-            ptr[group[v] + 1] = row_ptr[u + 1] - row_ptr[u]
-    ptr = np.cumsum(ptr)
-    entry = np.empty(ptr[-1], np.int64)
-    for g in range(len(first)):
-        if ptr[g] < ptr[g + 1]:
-            row = entry[ptr[g] : ptr[g + 1]]
-            sorted_neighbourhood(row_ptr, neighbour, edge_code, colour, num_colours, first[g], row)
-    return ptr, entry
-
-
-@numba.njit(cache=True, nogil=True)
-def check_members(
-    start: int,
-    stop: int,
-    row_ptr: Array,
-    neighbour: Array,
-    edge_code: Array,
-    colour: Array,
-    num_colours: int,
-    group: Array,
-    first: Array,
-    ptr: Array,
-    entry: Array,
-    false: Array,
-) -> None:
-    """Mark the nodes whose neighbourhood is not that of their group's first: hash collisions, found by comparing.
-
-    This is what makes the hash exact. Nodes are walked in order, so that their edges are read in order.
-    """
-    width = 1
-    for v in range(start, stop):
-        width = max(width, row_ptr[v + 1] - row_ptr[v])
-    mine = np.empty(width, np.int64)
-    for v in range(start, stop):
-        g = group[v]
-        if first[g] == v:
-            continue
-        same = ptr[g + 1] - ptr[g] == row_ptr[v + 1] - row_ptr[v]
-        if same:
-            row = sorted_neighbourhood(row_ptr, neighbour, edge_code, colour, num_colours, v, mine)
-            for j in range(len(row)):
-                if row[j] != entry[ptr[g] + j]:
-                    same = False
-                    break
-        false[v] = not same
 
 
 @numba.njit(cache=True, nogil=True)
@@ -170,15 +187,17 @@ def signatures(
 
 
 @numba.njit(cache=True, nogil=True)
-def signature_hash(ptr: Array, colour: Array, edge: Array, count: Array, labelled: bool) -> Array:
-    """The hash of `neighbourhood_hash`, from counted rows."""
-    out = np.empty(len(ptr) - 1, np.uint64)
+def signature_keys(
+    parent: Array, ptr: Array, colour: Array, edge: Array, times: Array, labelled: bool, bits: int, mask: np.uint64
+) -> Array:
+    """The keys of `node_keys`, from counted rows."""
+    out = np.empty(len(parent), np.uint64)
     for i in range(len(out)):
         total = np.uint64(0)
         for k in range(ptr[i], ptr[i + 1]):
             w = word(colour[k])
-            total += (mix(w + np.uint64(edge[k])) if labelled else w) * np.uint64(count[k])
-        out[i] = mix(total)
+            total += (mix(w + np.uint64(edge[k])) if labelled else w) * np.uint64(times[k])
+        out[i] = key_of(parent[i], total, bits, mask)
     return out
 
 

@@ -4,7 +4,8 @@ A node's colour at depth t + 1 stands for the pair (its colour at depth t, the m
 depth t). Colours of one depth are numbered 0, 1, … in an order that depends on what they stand for, never on the order
 of nodes or graphs: at depth 0 by value, then by parent, then by a fixed hash of the multiset, and, should two multisets
 share a hash, by the multisets themselves. Each round sorts the nodes by (parent, hash) and then compares every node
-with the first of its run, so that a collision is found and resolved rather than trusted.
+with the first of its run, so that a collision is found and resolved rather than trusted. A node that is alone with its
+colour stays alone: a round has to do with the others.
 """
 
 from __future__ import annotations
@@ -16,20 +17,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, as_graphs
+from wlhn.graphs.sorting import sort
+from wlhn.hierarchy.check_kernels import check_runs
 from wlhn.hierarchy.hierarchy import Hierarchy
 from wlhn.hierarchy.kernels import (
-    check_members,
-    neighbourhood_hash,
-    shared_neighbourhoods,
-    sort_order,
+    first_of_each,
+    name_nodes,
+    node_keys,
+    number_children,
+    rename_nodes,
+    shared_colours,
     sorted_neighbourhood,
 )
 from wlhn.parallel import over_rows
 
 Initial = Literal["uniform", "degree", "label", "features"]
 ALL_BITS = 2**64 - 1
-PER_EDGE = 16  # an edge is a jump through memory, worth that many numbers in a row
-LARGE = 500_000  # nodes
+PER_JUMP = 16  # a jump through memory is worth that many numbers in a row
 
 
 def refine(
@@ -58,7 +62,8 @@ def refine(
     if edge_labels is not False:
         edge_code, edge_values = encode("edge_labels", edge_values_of(graphs, edge_labels), graphs.num_edges)
 
-    colours, parents, representatives = [start], [np.zeros(len(initial_values), np.int32)], [_first_of_each(start)]
+    colours, parents = [start], [np.zeros(len(initial_values), np.int32)]
+    representatives = [_representatives(start, len(initial_values))]
     while iterations is None or len(colours) <= iterations:
         known = len(parents[-1])
         if len(parents) > 1 and known == len(parents[-2]):  # stable: nothing will ever split again
@@ -91,61 +96,73 @@ def refine_once(
 
     `hash_mask` keeps only some bits of the hash; the partition is the same with any, only slower to find.
     """
-    few_in_many = num_colours <= 256 and graphs.num_nodes > LARGE  # then bytes: more of them fit the cache
-    args = (graphs.row_ptr, graphs.neighbour, edge_code, colour.astype(np.uint8) if few_in_many else colour)
-    key = node_keys(hash_neighbourhoods(*args) & np.uint64(hash_mask), colour, num_colours)
-    new, representative = _runs(key, sort_order(key))
-    false = np.zeros(len(new), bool)
-    shared = shared_neighbourhoods(*args, num_colours, new, representative)
-    over_rows(
-        check_members, len(new), PER_EDGE * graphs.num_edges, *args, num_colours, new, representative, *shared, false
-    )
+    shared = shared_colours(colour, num_colours)
+    nodes = np.flatnonzero(shared[colour]).astype(np.int32)
+    few = colour.astype(np.uint8) if num_colours <= 256 else colour  # bytes: more of them fit the cache
+    args = (graphs.row_ptr, graphs.neighbour, edge_code, few, num_colours)
+    key, nodes = sort(keys(nodes, *args, hash_mask), nodes)
+    head = np.concatenate([key[:1] == key[:1], key[1:] != key[:-1]])
+    false = np.zeros(len(nodes), bool)
+    over_rows(check_runs, len(nodes), PER_JUMP * graphs.num_edges, nodes, head, *args, false)
     if false.any():
-        new, representative = _resolve(new, np.unique(new[false]), args, num_colours)
-    return new, colour[representative], representative
+        _resolve(nodes, head, false, args)
+    return _number(colour, shared, nodes, head)
 
 
-def _runs(key: NDArray[Any], order: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Nodes of equal key as groups, in ascending order of key: (group of each node, first node of each group)."""
-    ordered = key[order]
-    first = np.concatenate([ordered[:1] == ordered[:1], ordered[1:] != ordered[:-1]])
-    group = np.empty(len(order), np.int32)
-    group[order] = np.cumsum(first, dtype=np.int32) - 1
-    return group, order[first].astype(np.int32)
-
-
-def _resolve(
-    group: NDArray[Any], collided: NDArray[Any], args: tuple[Any, ...], num_colours: int
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Split groups that share a hash by the multisets themselves, in their lexicographic order."""
-    rank = np.zeros(len(group), np.int64)  # within the group
+def _resolve(nodes: NDArray[Any], head: NDArray[Any], false: NDArray[Any], args: tuple[Any, ...]) -> None:
+    """Split runs that share a hash by the multisets themselves, in their lexicographic order (in place)."""
+    start = np.append(np.flatnonzero(head), len(nodes))
     space = np.empty(int(np.diff(args[0]).max(initial=1)), np.int64)
-    for g in collided:
+    for run in np.unique(np.searchsorted(start, np.flatnonzero(false), side="right")):
+        first, last = start[run - 1], start[run]
         multisets: dict[tuple[int, ...], list[int]] = {}
-        for v in np.flatnonzero(group == g).tolist():
-            multiset = sorted_neighbourhood(*(*args, num_colours, v, space))
-            multisets.setdefault(tuple(multiset.tolist()), []).append(v)
-        for k, (_, members) in enumerate(sorted(multisets.items())):
-            rank[members] = k
-    return _runs(group * np.int64(rank.max() + 1) + rank, np.lexsort([rank, group]))
+        for v in nodes[first:last].tolist():
+            multisets.setdefault(tuple(sorted_neighbourhood(*(*args, v, space)).tolist()), []).append(v)
+        members = [multisets[multiset] for multiset in sorted(multisets)]
+        nodes[first:last] = np.concatenate(members)
+        head[first + np.cumsum([0, *map(len, members[:-1])])] = True
 
 
-def hash_neighbourhoods(
-    row_ptr: NDArray[Any], neighbour: NDArray[Any], edge_code: NDArray[Any], colour: NDArray[Any]
+def _number(
+    colour: NDArray[Any], shared: NDArray[Any], nodes: NDArray[Any], head: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Each run of nodes gets a colour, and so does each colour that was not shared: in the order of their parents."""
+    above = colour[nodes[head]]  # of each run
+    first_child, name, new = (np.empty(len(a), np.int32) for a in (shared, above, colour))
+    parent = np.empty(len(above) + len(shared) - np.count_nonzero(shared), np.int32)
+    number_children(shared, above, first_child, name, parent)
+    over_rows(name_nodes, len(colour), PER_JUMP * len(colour), first_child, colour, new)
+    run = np.cumsum(head, dtype=np.int32) - np.int32(1)
+    over_rows(rename_nodes, len(nodes), PER_JUMP * len(nodes), name, run, nodes, new)
+    return new, parent, _representatives(new, len(parent))
+
+
+def _representatives(colour: NDArray[Any], num_colours: int) -> NDArray[Any]:
+    first = np.empty(num_colours, np.int32)
+    first_of_each(colour, first)
+    return first
+
+
+def keys(
+    nodes: NDArray[Any],
+    row_ptr: NDArray[Any],
+    neighbour: NDArray[Any],
+    edge_code: NDArray[Any],
+    colour: NDArray[Any],
+    num_colours: int,
+    hash_mask: int = ALL_BITS,
 ) -> NDArray[Any]:
-    """A 64-bit hash of each node's multiset of neighbours."""
-    out = np.empty(len(colour), np.uint64)
-    over_rows(neighbourhood_hash, len(colour), PER_EDGE * len(neighbour), row_ptr, neighbour, edge_code, colour, out)
+    """A number for each of these nodes, ascending by colour; nodes of one colour and equal neighbours have the same."""
+    out = np.empty(len(nodes), np.uint64)
+    work, bits = PER_JUMP * len(neighbour), key_bits(num_colours)
+    args = (row_ptr, neighbour, edge_code, colour, num_colours, bits, np.uint64(hash_mask), out)
+    over_rows(node_keys, len(nodes), work, nodes, *args)
     return out
 
 
-def node_keys(hashes: NDArray[Any], colour: NDArray[Any], num_colours: int) -> NDArray[Any]:
-    """One number to sort by: the colour in the high bits, as much of the hash as fits below."""
-    bits = max(num_colours - 1, 0).bit_length()
-    key = hashes >> np.uint64(bits)
-    if bits:
-        key |= colour.astype(np.uint64) << np.uint64(64 - bits)
-    return key
+def key_bits(num_colours: int) -> int:
+    """Bits of a key that hold the colour."""
+    return max(num_colours - 1, 0).bit_length()
 
 
 def encode(name: str, values: ArrayLike, length: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -199,9 +216,3 @@ def edge_values_of(graphs: Graphs, edge_labels: bool | ArrayLike) -> ArrayLike:
         if given is not None:
             return given
     raise InputError("edge_labels: the graphs have neither edge labels nor edge features")
-
-
-def _first_of_each(code: NDArray[Any]) -> NDArray[Any]:
-    first = np.empty(code.max(initial=-1) + 1, np.int32)
-    first[code[::-1]] = np.arange(len(code) - 1, -1, -1)
-    return first
