@@ -99,7 +99,7 @@ def test_dragging_hovering_clicking_and_keys_do_what_they_say(browser: Any, muta
             get("wlhn.draw()")
     get("document.getElementById('canvas').focus()")
     chains(browser).send_keys("n").perform()
-    assert "Nearest (learned distance)" in browser.find_element("id", "details").text
+    assert "Nearest (learned hyperbolic distance)" in browser.find_element("id", "details").text
     assert browser.get_log("browser") == []
 
 
