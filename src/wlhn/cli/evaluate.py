@@ -43,9 +43,9 @@ def evaluate(
     from wlhn.evaluation.executor import local_executor
     from wlhn.evaluation.grids import read_grid
 
-    candidates = read_grid(grid, model)
     other = None if compare is None else read_outcome(compare)
     dataset = load(data, data_root=data_root, progress=sys.stderr.isatty())
+    candidates = read_grid(grid, model, dataset.level)
     with local_executor(jobs) as executor, progress(f"{dataset.name}, {model}", "job") as advance:
         outcome = run_evaluation(
             dataset,
