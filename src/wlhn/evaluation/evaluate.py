@@ -39,8 +39,12 @@ class Plan:
     grid: str
     candidates: list[dict[str, Any]]  # settings
     seed: int
-    splits_hash: str
+    splits_hash: str  # of all splits of the protocol
+    num_splits: int | None  # how many of them, the first ones; all where None
     final_runs: int
+
+
+EXTENT = ("num_splits", "final_runs")  # may grow or shrink in a folder: the jobs are the same ones
 
 
 def evaluate(
@@ -53,6 +57,7 @@ def evaluate(
     grid: str,
     seed: int = 0,
     final_runs: int | None = None,
+    num_splits: int | None = None,
     validation_only: bool = False,
     data_root: str | None = None,
     executor: Executor | None = None,
@@ -61,8 +66,9 @@ def evaluate(
 ) -> dict[str, Any]:
     """Evaluate a model; what is done already in the folder is not done again.
 
-    `data` is the name or path that a job loads the data set by; `on_done(phase, done, total)` hears of progress. With
-    `validation_only` it ends after selection and says how each candidate did: test items stay unseen.
+    `data` is the name or path that a job loads the data set by; `num_splits` keeps to the first splits of the protocol;
+    `on_done(phase, done, total)` hears of progress. With `validation_only` it ends after selection and says how each
+    candidate did: test items stay unseen.
     """
     chosen_protocol = protocol_named(protocol)
     for settings in candidates:
@@ -77,9 +83,11 @@ def evaluate(
         candidates=[settings.to_json() for settings in candidates],
         seed=seed,
         splits_hash=splits_hash(splits),
+        num_splits=num_splits if num_splits is not None and num_splits < len(splits) else None,
         final_runs=final_runs or chosen_protocol.final_runs,
     )
     _keep_plan(folder, plan)
+    splits = splits[: plan.num_splits]
 
     def job(k: int, settings: dict[str, Any], run: int, test: bool) -> Job:
         return Job(
@@ -198,7 +206,7 @@ def _cost(done: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _keep_plan(folder: Path, plan: Plan) -> None:
-    """Write the plan down, or refuse a folder that was begun with another."""
+    """Write the plan down, or refuse a folder that was begun with another (of another extent, it takes its place)."""
     path = folder / PLAN
     document = json.loads(json.dumps(asdict(plan)))
     if path.exists():
@@ -206,10 +214,11 @@ def _keep_plan(folder: Path, plan: Plan) -> None:
             before = json.loads(path.read_bytes())
         except ValueError:
             raise InputError(f"{path}: damaged, expected JSON") from None
-        different = [key for key, value in document.items() if before.get(key) != value]
+        if before == document:
+            return
+        different = [key for key, value in document.items() if key not in EXTENT and before.get(key) != value]
         if different:
             raise InputError(f"{folder}: holds an evaluation with other {', '.join(different)}, expected a new folder")
-        return
     write_json(path, document)
 
 
