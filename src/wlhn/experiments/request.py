@@ -15,7 +15,7 @@ def _silent(what: str, phase: str, done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Request:
-    """A part of an experiment: no `datasets` or `models` means all; no `splits` or `final_runs`, as the protocol has it."""
+    """A part of an experiment. Where no `datasets`, `models`, `splits` or `final_runs` are given, all there are."""
 
     folder: Path  # of all results
     datasets: tuple[str, ...] = ()

@@ -48,7 +48,9 @@ class Table:
     about: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    digits: int  # after the point
     notes: tuple[str, ...]
+    gaps: Mapping[str, str]  # by column: what was tried where we are below the paper, and the best explanation
 
     def cells(self, datasets: Sequence[str] = (), models: Sequence[str] = ()) -> list[tuple[Column, Row]]:
         """Columns and rows that go together, data set by data set; of these names alone, where there are any.
@@ -88,7 +90,9 @@ def read_table(name: str) -> Table:
             Row(**{"key": row["model"]} | row | {"columns": tuple(row["columns"]) if "columns" in row else None})
             for row in document["rows"]
         ),
+        digits=document["digits"],
         notes=tuple(document["notes"]),
+        gaps=document["gaps"],
     )
 
 
