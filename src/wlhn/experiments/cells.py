@@ -51,7 +51,7 @@ def _cell(dataset: Dataset, column: Column, row: Row, request: Request, executor
     outcome = evaluate(
         dataset,
         column.data,
-        [replace(settings, **row.settings) for settings in read_grid(request.grid, row.model)],
+        [replace(settings, **row.settings) for settings in read_grid(request.grid, row.model, dataset.level)],
         place,
         protocol=column.protocol,
         grid=request.grid,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from wlhn.errors import InputError
 from wlhn.evaluation.comparison import compare
@@ -26,6 +26,7 @@ class Cell:
     column: Column
     row: Row
     outcome: dict[str, Any]
+    level: Literal["graph", "node"]
 
     @property
     def scale(self) -> float:
@@ -72,10 +73,10 @@ class Cell:
     def same_grid(self) -> bool:
         """Whether the grid of this name still has the settings that were tried."""
         try:
-            now = [replace(s, **self.row.settings).to_json() for s in read_grid(self.outcome["grid"], self.row.model)]
+            grid = read_grid(self.outcome["grid"], self.row.model, self.level)
         except InputError:  # a file that is gone
             return True
-        return now == self.outcome["candidates"]
+        return [replace(s, **self.row.settings).to_json() for s in grid] == self.outcome["candidates"]
 
     def command(self, item: str) -> str:
         """What makes this cell again."""
@@ -106,7 +107,7 @@ def published_number(given: Any) -> tuple[float, float | None] | None:
 def read_cells(table: Table, results: Path) -> dict[tuple[str, str], Cell]:
     """The cells of a table that have a result, by column and row."""
     return {
-        (column.key, row.key): Cell(column, row, read_outcome(place))
+        (column.key, row.key): Cell(column, row, read_outcome(place), table.level)
         for column, row in table.cells()
         if ((place := cell_folder(results, column, row)) / OUTCOME).exists()
     }

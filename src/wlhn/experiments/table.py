@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from wlhn.data.registry import known_name
 from wlhn.errors import InputError
@@ -48,6 +48,7 @@ class Table:
     about: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    level: Literal["graph", "node"]  # what has targets
     digits: int  # after the point
     notes: tuple[str, ...]
     gaps: Mapping[str, str]  # by column: what was tried where we are below the paper, and the best explanation
@@ -90,6 +91,7 @@ def read_table(name: str) -> Table:
             Row(**{"key": row["model"]} | row | {"columns": tuple(row["columns"]) if "columns" in row else None})
             for row in document["rows"]
         ),
+        level=document["level"],
         digits=document["digits"],
         notes=tuple(document["notes"]),
         gaps=document["gaps"],
