@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wlhn.experiments.cells import reproduce_table
+from wlhn.experiments.epochs import reproduce_times, times_section
 from wlhn.experiments.request import Done, Request
 from wlhn.experiments.sections import summary, table_section
 from wlhn.files import replacing
@@ -28,6 +29,7 @@ ITEMS: dict[str, Item] = {
     "table-nodes": TABLE,
     "table-graphs": TABLE,
     "table-molecules": TABLE,
+    "table-time": Item(reproduce_times, times_section),
     "table-feature-noise": TABLE,
     "table-structure-noise": TABLE,
 }
