@@ -1,4 +1,4 @@
-"""One training epoch of WLHN against the plain GIN it contains, and against itself node by node.
+"""One training epoch of WLHN against the plain GIN it contains, against HGCN, and against itself node by node.
 
 GIN is PyG's: GINConv, global_add_pool and PyG's DataLoader, in the same widths and with the same head, optimiser and
 batch size. WLHN runs on colours with our loader. Both shuffle, put their batches together, and take every step of an
@@ -94,9 +94,10 @@ def make_epoch(contestant: str, dataset: Dataset) -> Callable[[], None]:
     from torch_geometric.loader import DataLoader
 
     from wlhn.models.gin import GIN
+    from wlhn.models.hgcn import PoincareHGCN
 
-    kind = GIN if contestant == "gin" else WLHN
-    model = kind(x.shape[1], CHANNELS, LAYERS, dataset.num_outputs)
+    kinds: dict[str, type[nn.Module]] = {"gin": GIN, "hgcn": PoincareHGCN, "wlhn_per_node": WLHN}
+    model = kinds[contestant](x.shape[1], CHANNELS, LAYERS, dataset.num_outputs)
     graphs = to_pyg(dataset.graphs)
     for g, (data, start, stop) in enumerate(
         zip(graphs, dataset.graphs.node_ptr[:-1], dataset.graphs.node_ptr[1:], strict=True)

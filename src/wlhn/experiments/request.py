@@ -15,7 +15,7 @@ def _silent(what: str, phase: str, done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Request:
-    """A part of an experiment; where `datasets`, `models`, `splits` or `final_runs` say nothing, all there is."""
+    """A part of an experiment. Where no `datasets`, `models`, `splits` or `final_runs` are given, all there are."""
 
     folder: Path  # of all results
     datasets: tuple[str, ...] = ()

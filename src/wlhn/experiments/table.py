@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from wlhn.data.registry import known_name
 from wlhn.errors import InputError
@@ -48,7 +48,10 @@ class Table:
     about: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    level: Literal["graph", "node"]  # what has targets
+    digits: int  # after the point
     notes: tuple[str, ...]
+    gaps: Mapping[str, str]  # by column: what was tried where we are below the paper, and the best explanation
 
     def cells(self, datasets: Sequence[str] = (), models: Sequence[str] = ()) -> list[tuple[Column, Row]]:
         """Columns and rows that go together, data set by data set; of these names alone, where there are any.
@@ -56,19 +59,24 @@ class Table:
         >>> [(column.key, row.key) for column, row in read_table("table-graphs").cells(["mutag"], ["gin", "wlhn"])]
         [('MUTAG', 'gin'), ('MUTAG', 'wlhn')]
         """
-        wanted = [_known("dataset", known_name(name) or name, [c.key for c in self.columns]) for name in datasets]
-        models = [_known("model", name, [row.key for row in self.rows]) for name in models]
+        wanted = [known_key("dataset", name, [c.key for c in self.columns]) for name in datasets]
+        models = [known_key("model", name, [row.key for row in self.rows]) for name in models]
         columns = [c for c in self.columns if not wanted or c.key in wanted]
         rows = [row for row in self.rows if not models or row.key in models]
         return [(c, row) for c in columns for row in rows if row.columns is None or c.key in row.columns]
 
 
-def _known(what: str, name: str, keys: list[str]) -> str:
-    """The key that a name stands for, in any case."""
+def known_key(what: str, name: str, keys: list[str]) -> str:
+    """The key that a name stands for, in any case, or as an alias of a data set.
+
+    >>> known_key("dataset", "imdb-b", ["MUTAG", "IMDB-BINARY"])
+    'IMDB-BINARY'
+    """
+    wanted = (name.casefold(), (known_name(name) or name).casefold())
     for key in keys:
-        if key.casefold() == name.casefold():
+        if key.casefold() in wanted:
             return key
-    raise InputError(f"{what} {name}: not in this table, expected {' or '.join(keys)}")
+    raise InputError(f"{what} {name}: not part of it, expected {' or '.join(keys)}")
 
 
 def read_table(name: str) -> Table:
@@ -88,7 +96,10 @@ def read_table(name: str) -> Table:
             Row(**{"key": row["model"]} | row | {"columns": tuple(row["columns"]) if "columns" in row else None})
             for row in document["rows"]
         ),
+        level=document["level"],
+        digits=document["digits"],
         notes=tuple(document["notes"]),
+        gaps=document["gaps"],
     )
 
 
