@@ -17,6 +17,7 @@ from typing import Any
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import Split, splits_hash
 from wlhn.errors import InputError
+from wlhn.evaluation.executor import RemoteExecutor
 from wlhn.evaluation.jobs import Job, run_jobs
 from wlhn.evaluation.metrics import METRICS
 from wlhn.evaluation.protocols import protocol_named, spread
@@ -93,6 +94,8 @@ def evaluate(
             test=test,
         )
 
+    sent = executor.share(dataset) if isinstance(executor, RemoteExecutor) else None  # others load it by name
+
     def done_in(phase: str) -> Callable[[int, int], None]:
         return lambda done, total: on_done(phase, done, total)
 
@@ -100,13 +103,13 @@ def evaluate(
     chosen, selection = [0] * len(splits), []
     if width > 1:
         jobs = [job(k, split, s, 0, test=False) for k, split in enumerate(splits) for s in plan.candidates]
-        selection = run_jobs(jobs, folder / "jobs", executor, retry_failed, done_in("selection"))
+        selection = run_jobs(jobs, folder / "jobs", executor, retry_failed, done_in("selection"), sent)
         chosen = [best_candidate(selection[k * width : (k + 1) * width]) for k in range(len(splits))]
     runs = range(1, plan.final_runs + 1)
     finals = [
         job(k, split, plan.candidates[chosen[k]], run, test=True) for k, split in enumerate(splits) for run in runs
     ]
-    final = run_jobs(finals, folder / "jobs", executor, retry_failed, done_in("final runs"))
+    final = run_jobs(finals, folder / "jobs", executor, retry_failed, done_in("final runs"), sent)
     outcome = _outcome(plan, splits, chosen, selection, final)
     write_json(folder / OUTCOME, outcome)
     return outcome
