@@ -53,7 +53,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data, grid = write_tu(place, tiny(60)), place / "grid.json"
     grid.write_text(json.dumps(GRID))
     options: dict[str, Any] = {"protocol": "ten-fold", "grid": str(grid), "final_runs": 1}
-    evaluate(load(data), str(data), read_grid(str(grid), "wlhn"), place / "local", **options)
+    evaluate(load(data), str(data), read_grid(str(grid), "wlhn", "graph"), place / "local", **options)
     return place
 
 
@@ -146,6 +146,13 @@ def test_a_node_with_other_code_is_refused(tmp_path: Path) -> None:
     options: dict[str, Any] = {"protocol": "ten-fold", "grid": "test", "final_runs": 1, "executor": OtherNode()}
     with pytest.raises(InputError, match=r"10 of 10 jobs failed, the first: wlhn .* on .*, expected 0\.0\.0 as where"):
         evaluate(load(data), str(data), settings, tmp_path / "out", **options)
+
+
+def test_an_address_where_nobody_answers_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="needs ray")
+    ran = wlhn("evaluate", "MUTAG", "--out", tmp_path / "out", "--executor", "ray", "--address", "127.0.0.1:1")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "--address 127.0.0.1:1: expected HOST:PORT of a Ray cluster" in ran.err
 
 
 @pytest.mark.parametrize(

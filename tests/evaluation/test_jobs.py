@@ -181,10 +181,11 @@ def test_grids_say_what_they_are() -> None:
     for name in ("paper", "lean"):
         assert grid_document(name)["about"]
         assert grid_document(name)["leaves_out"]
-        assert len(set(read_grid(name, "wlhn"))) == len(read_grid(name, "wlhn"))
-        assert {settings.model for settings in read_grid(name, "gin")} == {"gin"}
+        for level in ("graph", "node"):
+            assert len(set(read_grid(name, "wlhn", level))) == len(read_grid(name, "wlhn", level))
+            assert {settings.model for settings in read_grid(name, "gin", level)} == {"gin"}
     with pytest.raises(InputError, match="neither a known grid nor a file"):
-        read_grid("huge", "wlhn")
+        read_grid("huge", "wlhn", "graph")
 
 
 def test_paired_tests_see_a_shift_and_no_difference() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import platform
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -52,11 +53,8 @@ def ray_executor(address: str | None = None) -> Iterator[Executor]:
     before = ray.is_initialized()
     with redirect_stdout(sys.stderr):  # where Ray tells of workers that died: standard output is for results
         if not before:
-            try:
-                ray.init(address, logging_level=logging.ERROR, log_to_driver=False, include_dashboard=False)
-            except (ConnectionError, ValueError, RuntimeError) as error:
-                where = address or "this machine"
-                raise InputError(f"{where}: expected a Ray cluster here ({str(error).splitlines()[0]})") from None
+            _check_answers(address)
+            ray.init(address, logging_level=logging.ERROR, log_to_driver=False, include_dashboard=False)
         try:
             yield RayExecutor()
         finally:
@@ -71,6 +69,17 @@ def import_ray() -> Any:
     except ImportError:
         raise InputError("Ray is not installed: expected it here and on each node (pip install 'wlhn[ray]')") from None
     return ray
+
+
+def _check_answers(address: str | None) -> None:
+    """Somebody listens at HOST:PORT; Ray itself tries for minutes, and then ends the process."""
+    if address is None or "://" in address or address == "auto":
+        return
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except (OSError, ValueError) as error:
+        raise InputError(f"--address {address}: expected HOST:PORT of a Ray cluster ({error})") from None
 
 
 def _run_here(version: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

@@ -21,12 +21,12 @@ from wlhn.evaluation.executor import RemoteExecutor
 from wlhn.evaluation.jobs import Job, run_jobs
 from wlhn.evaluation.metrics import METRICS
 from wlhn.evaluation.protocols import protocol_named, spread
-from wlhn.evaluation.provenance import code_version, data_hash
+from wlhn.evaluation.provenance import data_hash
 from wlhn.evaluation.settings import Settings
 from wlhn.files import write_json
 from wlhn.models.registry import check_options
 
-OUTCOME, PLAN = "evaluation.json", "plan.json"
+OUTCOME, VALIDATION, PLAN = "evaluation.json", "validation.json", "plan.json"
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,12 @@ class Plan:
     grid: str
     candidates: list[dict[str, Any]]  # settings
     seed: int
-    splits_hash: str
+    splits_hash: str  # of all splits of the protocol
+    num_splits: int | None  # how many of them, the first ones; all where None
     final_runs: int
+
+
+EXTENT = ("num_splits", "final_runs")  # may grow or shrink in a folder: the jobs are the same ones
 
 
 def evaluate(
@@ -54,6 +58,8 @@ def evaluate(
     grid: str,
     seed: int = 0,
     final_runs: int | None = None,
+    num_splits: int | None = None,
+    validation_only: bool = False,
     data_root: str | None = None,
     executor: Executor | None = None,
     retry_failed: bool = False,
@@ -61,7 +67,9 @@ def evaluate(
 ) -> dict[str, Any]:
     """Evaluate a model; what is done already in the folder is not done again.
 
-    `data` is the name or path that a job loads the data set by; `on_done(phase, done, total)` hears of progress.
+    `data` is the name or path that a job loads the data set by; `num_splits` keeps to the first splits of the protocol;
+    `on_done(phase, done, total)` hears of progress. With `validation_only` it ends after selection and says how each
+    candidate did: test items stay unseen.
     """
     chosen_protocol = protocol_named(protocol)
     for settings in candidates:
@@ -76,11 +84,13 @@ def evaluate(
         candidates=[settings.to_json() for settings in candidates],
         seed=seed,
         splits_hash=splits_hash(splits),
+        num_splits=num_splits if num_splits is not None and num_splits < len(splits) else None,
         final_runs=final_runs or chosen_protocol.final_runs,
     )
     _keep_plan(folder, plan)
+    splits = splits[: plan.num_splits]
 
-    def job(k: int, split: Split, settings: dict[str, Any], run: int, test: bool) -> Job:
+    def job(k: int, settings: dict[str, Any], run: int, test: bool) -> Job:
         return Job(
             data=data,
             data_root=data_root,
@@ -88,7 +98,7 @@ def evaluate(
             protocol=protocol,
             protocol_seed=seed,
             split=k,
-            split_hash=split.hash,
+            split_hash=splits[k].hash,
             settings=settings,
             seed=1000 * seed + run,  # run 0 selects, runs 1, 2, … are final
             test=test,
@@ -96,20 +106,23 @@ def evaluate(
 
     sent = executor.share(dataset) if isinstance(executor, RemoteExecutor) else None  # others load it by name
 
-    def done_in(phase: str) -> Callable[[int, int], None]:
-        return lambda done, total: on_done(phase, done, total)
+    def results(phase: str, jobs: list[Job]) -> list[dict[str, Any]]:
+        heard = lambda done, total: on_done(phase, done, total)  # noqa: E731
+        return run_jobs(jobs, folder / "jobs", executor, retry_failed, heard, sent)
 
-    width = len(plan.candidates)
-    chosen, selection = [0] * len(splits), []
-    if width > 1:
-        jobs = [job(k, split, s, 0, test=False) for k, split in enumerate(splits) for s in plan.candidates]
-        selection = run_jobs(jobs, folder / "jobs", executor, retry_failed, done_in("selection"), sent)
-        chosen = [best_candidate(selection[k * width : (k + 1) * width]) for k in range(len(splits))]
+    places, width = range(len(splits)), len(plan.candidates)
+    selection: list[list[dict[str, Any]]] = [[] for _ in places]  # split by split, a result for each candidate
+    if width > 1 or validation_only:
+        flat = results("selection", [job(k, settings, 0, test=False) for k in places for settings in plan.candidates])
+        selection = [flat[k * width : (k + 1) * width] for k in places]
+    if validation_only:
+        outcome = _validation_outcome(plan, selection)
+        write_json(folder / VALIDATION, outcome)
+        return outcome
+    chosen = [best_candidate(row) if row else 0 for row in selection]
     runs = range(1, plan.final_runs + 1)
-    finals = [
-        job(k, split, plan.candidates[chosen[k]], run, test=True) for k, split in enumerate(splits) for run in runs
-    ]
-    final = run_jobs(finals, folder / "jobs", executor, retry_failed, done_in("final runs"), sent)
+    flat = results("final runs", [job(k, plan.candidates[chosen[k]], run, test=True) for k in places for run in runs])
+    final = [flat[k * len(runs) : (k + 1) * len(runs)] for k in places]
     outcome = _outcome(plan, splits, chosen, selection, final)
     write_json(folder / OUTCOME, outcome)
     return outcome
@@ -129,43 +142,74 @@ def best_candidate(results: list[dict[str, Any]]) -> int:
     )
 
 
+def _validation_outcome(plan: Plan, selection: list[list[dict[str, Any]]]) -> dict[str, Any]:
+    """How each candidate did on the validation items, the mean over splits."""
+
+    def mean(k: int, score: str) -> float:
+        return sum(row[k]["scores"][score] for row in selection) / len(selection)
+
+    candidates = [
+        {"settings": settings, "valid": mean(k, "valid"), "valid_loss": mean(k, "valid_loss")}
+        for k, settings in enumerate(plan.candidates)
+    ]
+    flat = [result for row in selection for result in row]
+    return _about(plan) | {"metric": flat[0]["metric"], "candidates": candidates} | _cost(flat)
+
+
 def _outcome(
-    plan: Plan, splits: list[Split], chosen: list[int], selection: list[dict[str, Any]], final: list[dict[str, Any]]
+    plan: Plan,
+    splits: list[Split],
+    chosen: list[int],
+    selection: list[list[dict[str, Any]]],
+    final: list[list[dict[str, Any]]],
 ) -> dict[str, Any]:
-    runs = plan.final_runs
-    per_split = [final[k * runs : (k + 1) * runs] for k in range(len(splits))]
-    scores = [[result["scores"]["test"] for result in results] for results in per_split]
+    scores = [[result["scores"]["test"] for result in results] for results in final]
     mean, deviation = spread(scores)
+    tested = [result for results in final for result in results]
+    done = [result for row in selection for result in row] + tested
+    return (
+        _about(plan)
+        | {
+            "metric": tested[0]["metric"],
+            "mean": mean,
+            "std": deviation,
+            "splits": [
+                {
+                    "hash": split.hash,
+                    "train": len(split.train),
+                    "test": len(split.test),
+                    "settings": plan.candidates[chosen[k]],
+                    "valid": [result["scores"]["valid"] for result in final[k]],
+                    "test_scores": scores[k],
+                    "seeds": [result["job"]["seed"] for result in final[k]],
+                }
+                for k, split in enumerate(splits)
+            ],
+            "candidates": plan.candidates,
+            "numerics": {
+                "largest_radius": max((r["numerics"]["largest_radius"] or 0.0 for r in tested), default=0.0),
+                "broken_runs": sum(r["numerics"]["first_nan"] is not None for r in done),
+            },
+        }
+        | _cost(done)
+    )
+
+
+def _about(plan: Plan) -> dict[str, Any]:
+    return {key: value for key, value in asdict(plan).items() if key != "candidates"}
+
+
+def _cost(done: list[dict[str, Any]]) -> dict[str, Any]:
+    """The work behind an outcome, and the code that did it: all versions, where a folder was filled over time."""
     return {
-        **{key: value for key, value in asdict(plan).items() if key != "candidates"},
-        "metric": final[0]["metric"],
-        "mean": mean,
-        "std": deviation,
-        "splits": [
-            {
-                "hash": split.hash,
-                "train": len(split.train),
-                "test": len(split.test),
-                "settings": plan.candidates[chosen[k]],
-                "valid": [result["scores"]["valid"] for result in per_split[k]],
-                "test_scores": scores[k],
-                "seeds": [result["job"]["seed"] for result in per_split[k]],
-            }
-            for k, split in enumerate(splits)
-        ],
-        "candidates": plan.candidates,
-        "numerics": {
-            "largest_radius": max((r["numerics"]["largest_radius"] or 0.0 for r in final), default=0.0),
-            "broken_runs": sum(r["numerics"]["first_nan"] is not None for r in [*selection, *final]),
-        },
-        "jobs": len(selection) + len(final),
-        "seconds": round(sum(result["seconds"] for result in [*selection, *final]), 1),
-        "version": code_version(),
+        "jobs": len(done),
+        "seconds": round(sum(result["seconds"] for result in done), 1),
+        "version": ", ".join(sorted({result["version"] for result in done})),
     }
 
 
 def _keep_plan(folder: Path, plan: Plan) -> None:
-    """Write the plan down, or refuse a folder that was begun with another."""
+    """Write the plan down, or refuse a folder that was begun with another (of another extent, it takes its place)."""
     path = folder / PLAN
     document = json.loads(json.dumps(asdict(plan)))
     if path.exists():
@@ -173,10 +217,11 @@ def _keep_plan(folder: Path, plan: Plan) -> None:
             before = json.loads(path.read_bytes())
         except ValueError:
             raise InputError(f"{path}: damaged, expected JSON") from None
-        different = [key for key, value in document.items() if before.get(key) != value]
+        if before == document:
+            return
+        different = [key for key, value in document.items() if key not in EXTENT and before.get(key) != value]
         if different:
             raise InputError(f"{folder}: holds an evaluation with other {', '.join(different)}, expected a new folder")
-        return
     write_json(path, document)
 
 
