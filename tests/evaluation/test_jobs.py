@@ -94,10 +94,10 @@ def test_a_failed_job_fails_the_table_and_is_retried_on_demand(
 ) -> None:
     real = jobs.run_job
 
-    def broken(job: jobs.Job, checkpoint: Path | None = None) -> dict[str, Any]:
+    def broken(job: jobs.Job, *rest: Any) -> dict[str, Any]:
         if job.split == 3:
             raise RuntimeError("the moon was full")
-        return real(job, checkpoint)
+        return real(job, *rest)
 
     monkeypatch.setattr(jobs, "run_job", broken)
     with pytest.raises(InputError, match="1 of 10 jobs failed, the first: RuntimeError: the moon was full"):
