@@ -8,8 +8,10 @@ from pathlib import Path
 
 from wlhn.experiments.cells import reproduce_table
 from wlhn.experiments.epochs import reproduce_times, times_section
+from wlhn.experiments.large_tree import distances_section, reproduce_distances
 from wlhn.experiments.request import Done, Request
 from wlhn.experiments.sections import summary, table_section
+from wlhn.experiments.small_tree import hierarchy_section, reproduce_hierarchy
 from wlhn.files import replacing
 from wlhn.models.settings import one_of
 
@@ -32,6 +34,8 @@ ITEMS: dict[str, Item] = {
     "table-time": Item(reproduce_times, times_section),
     "table-feature-noise": TABLE,
     "table-structure-noise": TABLE,
+    "figure-hierarchy": Item(reproduce_hierarchy, hierarchy_section),
+    "figure-distances": Item(reproduce_distances, distances_section),
 }
 
 PREFACE = """# Results
