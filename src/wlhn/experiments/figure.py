@@ -1,4 +1,4 @@
-"""What figures share: their files (`figure.json` has the numbers behind the pictures) and their section in RESULTS.md."""
+"""What figures share: their files (`figure.json` has the numbers behind the pictures) and their section in a report."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def in_both_formats(path: Path) -> tuple[Path, Path]:
 def figure_section(
     item: str,
     results: Path,
+    link: str,
     pictures: Sequence[str],
     table: Callable[[dict[str, Any], dict[str, Any]], str],
 ) -> str:
@@ -35,5 +36,5 @@ def figure_section(
         return "\n\n".join([*parts, "Not run."])
     numbers = json.loads(path.read_bytes())
     parts += [table(numbers, paper), f"Version {numbers['version']}."]
-    parts += [f"![{name}]({(results / item / name).as_posix()}.svg)" for name in pictures]
+    parts += [f"![{name}]({link}/{item}/{name}.svg)" for name in pictures]
     return "\n\n".join(parts)

@@ -81,9 +81,9 @@ def _draw(numbers: dict[str, Any], paper: dict[str, float], folder: Path) -> Non
         correlation_by_length(LENGTHS, numbers["by_length"], {"paper, WLHN": paper["WLHN"]}, path)
 
 
-def distances_section(item: str, results: Path) -> str:
+def distances_section(item: str, results: Path, link: str) -> str:
     """Correlations, ours and the paper's, and the pictures."""
-    return figure_section(item, results, ("distances", "tau"), _tables)
+    return figure_section(item, results, link, ("distances", "tau"), _tables)
 
 
 def _tables(numbers: dict[str, Any], paper: dict[str, Any]) -> str:

@@ -65,9 +65,9 @@ def reproduce_hierarchy(item: str, request: Request) -> Iterator[Done]:
     yield Done("the small tree", shown=", ".join(f"{m} {np.mean(v):.2f}" for m, v in correlations.items()))
 
 
-def hierarchy_section(item: str, results: Path) -> str:
+def hierarchy_section(item: str, results: Path, link: str) -> str:
     """Correlations, ours and the paper's, and the pictures."""
-    return figure_section(item, results, ("refinement", "tree", "disc", "heatmap"), correlation_table)
+    return figure_section(item, results, link, ("refinement", "tree", "disc", "heatmap"), correlation_table)
 
 
 def correlation_table(numbers: dict[str, Any], paper: dict[str, Any]) -> str:

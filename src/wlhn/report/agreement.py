@@ -14,7 +14,7 @@ LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # quantiles that a panel shows
 
 
 def distance_panels(panels: Mapping[str, Mapping[int, Sequence[float]]], path: str | Path) -> None:
-    """A panel for each method, named by its key: at each distance of the tree, the quantiles `LEVELS` of the embedding's.
+    """A panel for each method, its key the title: at each distance of the tree, quantiles (`LEVELS`) of embedded ones.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "panels.svg"
@@ -23,10 +23,8 @@ def distance_panels(panels: Mapping[str, Mapping[int, Sequence[float]]], path: s
     True
     """
     figure = new_figure(2.6 * len(panels), 2.9)
-    for k, (axes, (name, spread)) in enumerate(
-        zip(np.ravel(figure.subplots(1, len(panels))), panels.items(), strict=True)
-    ):
-        colour = PALETTE[k % len(PALETTE)]
+    places = np.ravel(figure.subplots(1, len(panels)))
+    for axes, colour, (name, spread) in zip(places, PALETTE, panels.items(), strict=False):
         at, low, lower, middle, upper, high = np.array([[d, *spread[d]] for d in sorted(spread)]).T
         axes.vlines(at, low, high, color=colour, linewidth=1.2)
         axes.vlines(at, lower, upper, color=colour, linewidth=7, alpha=0.45)
@@ -41,7 +39,7 @@ def distance_panels(panels: Mapping[str, Mapping[int, Sequence[float]]], path: s
 def correlation_by_length(
     lengths: Sequence[float], curves: Mapping[str, ArrayLike], marks: Mapping[str, float], path: str | Path
 ) -> None:
-    """Correlation with the tree's distances against τ, (lengths, seeds) for each curve; published values as dotted lines.
+    """Correlation with the tree's distances against τ, (lengths, seeds) for each curve; `marks` as dotted lines.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "tau.png"
