@@ -11,6 +11,7 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from typing import Literal
 
 from wlhn.data.dataset import Dataset
 from wlhn.data.load import load
@@ -18,13 +19,19 @@ from wlhn.errors import InputError
 from wlhn.evaluation.evaluate import OUTCOME, evaluate, read_outcome, shown
 from wlhn.evaluation.executor import executor_named
 from wlhn.evaluation.grids import read_grid
+from wlhn.evaluation.settings import Settings
 from wlhn.experiments.request import Done, Request
-from wlhn.experiments.table import Column, Row, read_table
+from wlhn.experiments.table import Column, Row, Table, read_table
 
 
 def reproduce_table(item: str, request: Request) -> Iterator[Done]:
+    """Run the cells of a table of the paper that are asked for."""
+    return run_cells(read_table(item), request)
+
+
+def run_cells(table: Table, request: Request) -> Iterator[Done]:
     """Run the cells that are asked for, one after the other."""
-    cells = read_table(item).cells(request.datasets, request.models)
+    cells = table.cells(request.datasets, request.models)
     with executor_named(request.executor, request.jobs, request.address) as executor:
         for column, group in groupby(cells, key=lambda cell: cell[0]):
             try:
@@ -45,13 +52,23 @@ def cell_folder(results: Path, column: Column, row: Row) -> Path:
     return results / column.item / column.key / row.key
 
 
+def candidates(row: Row, grid: str, level: Literal["graph", "node"]) -> list[Settings]:
+    """The settings of a grid with the row's own ones, each once.
+
+    >>> row = Row("deep", "deep GIN", "gin", {"num_layers": 20, "dropout": 0.0})
+    >>> [settings.num_layers for settings in candidates(row, "lean", "graph")]
+    [20]
+    """
+    return list(dict.fromkeys(replace(settings, **row.settings) for settings in read_grid(grid, row.model, level)))
+
+
 def _cell(dataset: Dataset, column: Column, row: Row, request: Request, executor: Executor | None) -> str:
     place = cell_folder(request.folder, column, row)
     splits, final_runs = _extent(place, request)
     outcome = evaluate(
         dataset,
         column.data,
-        [replace(settings, **row.settings) for settings in read_grid(request.grid, row.model, dataset.level)],
+        candidates(row, request.grid, dataset.level),
         place,
         protocol=column.protocol,
         grid=request.grid,

@@ -62,7 +62,7 @@ def _measure(name: str, request: Request) -> dict[str, object]:
     }
 
 
-def times_section(item: str, results: Path) -> str:
+def times_section(item: str, results: Path, link: str) -> str:
     """The section of table 5."""
     paper = read_paper(item)
     known = list(paper["rows"]["GIN"])

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from wlhn.experiments.cells import reproduce_table
+from wlhn.experiments.depths import depths_section, reproduce_depths
 from wlhn.experiments.epochs import reproduce_times, times_section
+from wlhn.experiments.large_tree import distances_section, reproduce_distances
 from wlhn.experiments.request import Done, Request
 from wlhn.experiments.sections import summary, table_section
+from wlhn.experiments.small_tree import hierarchy_section, reproduce_hierarchy
 from wlhn.files import replacing
 from wlhn.models.settings import one_of
 
@@ -19,7 +23,7 @@ class Item:
     """A table or figure of the paper."""
 
     run: Callable[[str, Request], Iterator[Done]]
-    section: Callable[[str, Path], str]  # (item, folder of results) → Markdown
+    section: Callable[[str, Path, str], str]  # (item, folder of results, that folder in links) → Markdown
 
 
 TABLE = Item(reproduce_table, table_section)
@@ -32,6 +36,9 @@ ITEMS: dict[str, Item] = {
     "table-time": Item(reproduce_times, times_section),
     "table-feature-noise": TABLE,
     "table-structure-noise": TABLE,
+    "figure-hierarchy": Item(reproduce_hierarchy, hierarchy_section),
+    "figure-distances": Item(reproduce_distances, distances_section),
+    "figure-oversmoothing": Item(reproduce_depths, depths_section),
 }
 
 PREFACE = """# Results
@@ -50,7 +57,12 @@ def reproduce(item: str, request: Request) -> Iterator[Done]:
 
 def write_report(results: Path, out: Path) -> None:
     """RESULTS.md from a folder of results: the same files give the same bytes."""
+    link = Path(os.path.relpath(results, out.parent)).as_posix()
     tables = [item for item, entry in ITEMS.items() if entry is TABLE]
-    sections = [PREFACE, summary(tables, results), *(entry.section(item, results) for item, entry in ITEMS.items())]
+    sections = [
+        PREFACE,
+        summary(tables, results),
+        *(entry.section(item, results, link) for item, entry in ITEMS.items()),
+    ]
     with replacing(out) as draft:
         draft.write_text("\n\n".join(sections) + "\n", encoding="utf-8")

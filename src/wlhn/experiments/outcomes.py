@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from wlhn.errors import InputError
 from wlhn.evaluation.comparison import compare
 from wlhn.evaluation.evaluate import OUTCOME, read_outcome
-from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.metrics import METRICS
 from wlhn.evaluation.protocols import PROTOCOLS
-from wlhn.experiments.cells import cell_folder
+from wlhn.experiments.cells import candidates, cell_folder
 from wlhn.experiments.table import Column, Row, Table
 
 REPEATS = 10  # folds, splits or seeds behind each of the paper's means
@@ -73,10 +72,10 @@ class Cell:
     def same_grid(self) -> bool:
         """Whether the grid of this name still has the settings that were tried."""
         try:
-            grid = read_grid(self.outcome["grid"], self.row.model, self.level)
+            now = candidates(self.row, self.outcome["grid"], self.level)
         except InputError:  # a file that is gone
             return True
-        return [replace(s, **self.row.settings).to_json() for s in grid] == self.outcome["candidates"]
+        return [settings.to_json() for settings in now] == self.outcome["candidates"]
 
     def command(self, item: str) -> str:
         """What makes this cell again."""

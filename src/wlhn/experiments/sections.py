@@ -14,7 +14,7 @@ from wlhn.report.markdown import duration, listed, markdown_table, plus_minus
 OURS = "wlhn"  # the row that the paper is about
 
 
-def table_section(item: str, results: Path) -> str:
+def table_section(item: str, results: Path, link: str) -> str:
     """The section of a table whose cells are evaluations."""
     table = read_table(item)
     cells = read_cells(table, results)
