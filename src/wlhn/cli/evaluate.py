@@ -20,6 +20,7 @@ def evaluate(
     model: options.Model = "wlhn",
     protocol: Annotated[str, typer.Option(help="ten-fold, random-splits, fixed-splits or ogb.")] = "ten-fold",
     grid: Annotated[str, typer.Option(help="lean, paper, or a JSON file of settings to choose from.")] = "lean",
+    set_: options.Set = None,
     final_runs: Annotated[
         int | None, typer.Option(min=1, help="Final runs on each split.", show_default="as the protocol")
     ] = None,
@@ -49,9 +50,10 @@ def evaluate(
     from wlhn.evaluation.executor import executor_named
     from wlhn.evaluation.grids import read_grid
 
+    further = options.set_beside({"model": model}, set_)
     other = None if compare is None else read_outcome(compare)
     dataset = load(data, data_root=data_root, progress=sys.stderr.isatty())
-    candidates = read_grid(grid, model, dataset.level)
+    candidates = read_grid(grid, model, dataset.level, further)
     with (
         executor_named(executor, jobs, address) as workers,
         progress(f"{dataset.name}, {model}", "job") as advance,
@@ -62,7 +64,7 @@ def evaluate(
             candidates,
             out,
             protocol=protocol,
-            grid=grid,
+            grid=", ".join([grid, *(f"{name}={value}" for name, value in further.items())]),
             seed=seed,
             final_runs=final_runs,
             search=search,

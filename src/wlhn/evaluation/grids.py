@@ -8,20 +8,25 @@ for models by name. Options that a model does not take are left out of its combi
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
 from wlhn.errors import InputError
 from wlhn.evaluation.settings import Settings
-from wlhn.models.registry import COMMON, registered
+from wlhn.models.registry import COMMON, check_options, registered
 from wlhn.models.settings import ModelSettings
 
 FOLDER = Path(__file__).parent / "grids"
 
 
-def read_grid(grid: str, model: str, level: Literal["graph", "node"]) -> list[Settings]:
+def read_grid(
+    grid: str, model: str, level: Literal["graph", "node"], further: Mapping[str, Any] | None = None
+) -> list[Settings]:
     """All combinations of a grid, by its name or its path, for one model and kind of task.
+
+    Values given in `further` stand in place of the grid's; there, an option that the model does not take is an error.
 
     >>> len(read_grid("paper", "wlhn", "graph"))
     120
@@ -39,8 +44,12 @@ def read_grid(grid: str, model: str, level: Literal["graph", "node"]) -> list[Se
     options = set(ModelSettings.__dataclass_fields__) - set(COMMON) - set(registered(model).options)
     varied = {name: values for name, values in varied.items() if name not in options}
     fixed = {name: value for name, value in fixed.items() if name not in options}
+    given = dict(further or {})
+    fixed, varied = fixed | given, {name: values for name, values in varied.items() if name not in given}
     combinations = (dict(zip(varied, values, strict=True)) for values in product(*varied.values()))
-    return [Settings.from_json({"model": model} | fixed | values) for values in combinations]
+    candidates = [Settings.from_json({"model": model} | fixed | values) for values in combinations]
+    check_options(candidates[0])
+    return candidates
 
 
 def grid_document(grid: str) -> dict[str, Any]:
