@@ -26,7 +26,9 @@ def evaluate(
     validation_only: Annotated[
         bool, typer.Option("--validation-only", help="Compare the grid's candidates on validation items, and stop.")
     ] = False,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes at work; numbers do not depend on it.")] = 1,
+    jobs: options.Jobs = None,
+    executor: options.ExecutorKind = "local",
+    address: options.Address = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try jobs again that failed.")] = False,
     compare: Annotated[
         Path | None, typer.Option("--compare", help="Another result folder on the same splits, for a paired test.")
@@ -40,13 +42,16 @@ def evaluate(
     from wlhn.evaluation.comparison import compare as compare_outcomes
     from wlhn.evaluation.evaluate import evaluate as run_evaluation
     from wlhn.evaluation.evaluate import read_outcome
-    from wlhn.evaluation.executor import local_executor
+    from wlhn.evaluation.executor import executor_named
     from wlhn.evaluation.grids import read_grid
 
     other = None if compare is None else read_outcome(compare)
     dataset = load(data, data_root=data_root, progress=sys.stderr.isatty())
     candidates = read_grid(grid, model, dataset.level)
-    with local_executor(jobs) as executor, progress(f"{dataset.name}, {model}", "job") as advance:
+    with (
+        executor_named(executor, jobs, address) as workers,
+        progress(f"{dataset.name}, {model}", "job") as advance,
+    ):
         outcome = run_evaluation(
             dataset,
             data,
@@ -58,7 +63,7 @@ def evaluate(
             final_runs=final_runs,
             validation_only=validation_only,
             data_root=None if data_root is None else str(data_root),
-            executor=executor,
+            executor=workers,
             retry_failed=retry_failed,
             on_done=lambda phase, done, total: advance(done, total, phase),
         )

@@ -24,9 +24,20 @@ Readout = Annotated[str | None, _option("hyperbolic, both or all (wlhn).", "hype
 LearningRate = Annotated[float | None, _option("Step size of the optimizer.", "0.001")]
 Optimizer = Annotated[str | None, _option("adam or riemannian-adam.", "adam")]
 WeightDecay = Annotated[float | None, _option("L2 penalty.", "0.0")]
-BatchSize = Annotated[int | None, _option("Graphs in a batch.", "64")]
+BatchSize = Annotated[int | None, _option("Graphs in a batch.", "128")]
 Epochs = Annotated[int | None, _option("Epochs at most.", "300")]
 Patience = Annotated[int | None, _option("Epochs without improvement on the validation items.", "50")]
 Degree = Annotated[str | None, _option("How degrees enter: scalar, onehot or log.", "scalar")]
 Standardise = Annotated[bool | None, _option("Whether numeric features get mean 0 and deviation 1.", "True")]
 Out = Annotated[Path, typer.Option("--out", help="The file to write.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", min=1, help="Local processes at work; numbers do not depend on it.", show_default="1"),
+]
+ExecutorKind = Annotated[
+    str, typer.Option("--executor", help="Who does the jobs: local processes, or a ray cluster (as many as its CPUs).")
+]
+Address = Annotated[
+    str | None,
+    typer.Option("--address", help="Of the Ray cluster, HOST:PORT.", show_default="one found here, else a new one"),
+]

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from wlhn.cli import options
 from wlhn.cli.output import DataRoot, Json, Seed, note, print_json, print_table
 from wlhn.cli.progress import progress
 from wlhn.errors import InputError
@@ -27,7 +28,9 @@ def reproduce(
     out: Annotated[Path, typer.Option("--out", help="The folder of results; what is done is not done again.")] = Path(
         "results"
     ),
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes at work; numbers do not depend on it.")] = 1,
+    jobs: options.Jobs = None,
+    executor: options.ExecutorKind = "local",
+    address: options.Address = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try jobs again that failed.")] = False,
     data_root: DataRoot = None,
     seed: Seed = 0,
@@ -47,6 +50,8 @@ def reproduce(
             final_runs=final_runs,
             seed=seed,
             jobs=jobs,
+            executor=executor,
+            address=address,
             retry_failed=retry_failed,
             data_root=None if data_root is None else str(data_root),
             say=lambda what, phase, done, total: advance(done, total, f"{what}: {phase}"),

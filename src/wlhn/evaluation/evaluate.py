@@ -17,6 +17,7 @@ from typing import Any
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import Split, splits_hash
 from wlhn.errors import InputError
+from wlhn.evaluation.executor import RemoteExecutor
 from wlhn.evaluation.jobs import Job, run_jobs
 from wlhn.evaluation.metrics import METRICS
 from wlhn.evaluation.protocols import protocol_named, spread
@@ -103,9 +104,11 @@ def evaluate(
             test=test,
         )
 
+    sent = executor.share(dataset) if isinstance(executor, RemoteExecutor) else None  # others load it by name
+
     def results(phase: str, jobs: list[Job]) -> list[dict[str, Any]]:
         heard = lambda done, total: on_done(phase, done, total)  # noqa: E731
-        return run_jobs(jobs, folder / "jobs", executor, retry_failed, heard)
+        return run_jobs(jobs, folder / "jobs", executor, retry_failed, heard, sent)
 
     places, width = range(len(splits)), len(plan.candidates)
     selection: list[list[dict[str, Any]]] = [[] for _ in places]  # split by split, a result for each candidate

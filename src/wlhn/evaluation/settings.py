@@ -21,7 +21,7 @@ class Settings(ModelSettings):
     learning_rate: float = 1e-3
     optimizer: Literal["adam", "riemannian-adam"] = "adam"
     weight_decay: float = 0.0
-    batch_size: int = 64  # graphs
+    batch_size: int = 128  # graphs
     epochs: int = 300  # at most
     patience: int = 50  # epochs without improvement on the validation items
     monitor: Literal["metric", "loss"] = "metric"  # what has to improve there

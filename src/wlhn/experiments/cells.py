@@ -17,7 +17,7 @@ from wlhn.data.dataset import Dataset
 from wlhn.data.load import load
 from wlhn.errors import InputError
 from wlhn.evaluation.evaluate import OUTCOME, evaluate, read_outcome, shown
-from wlhn.evaluation.executor import local_executor
+from wlhn.evaluation.executor import executor_named
 from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.settings import Settings
 from wlhn.experiments.request import Done, Request
@@ -32,7 +32,7 @@ def reproduce_table(item: str, request: Request) -> Iterator[Done]:
 def run_cells(table: Table, request: Request) -> Iterator[Done]:
     """Run the cells that are asked for, one after the other."""
     cells = table.cells(request.datasets, request.models)
-    with local_executor(request.jobs) as executor:
+    with executor_named(request.executor, request.jobs, request.address) as executor:
         for column, group in groupby(cells, key=lambda cell: cell[0]):
             try:
                 dataset = load(column.data, data_root=request.data_root)

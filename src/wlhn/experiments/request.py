@@ -24,7 +24,9 @@ class Request:
     splits: int | None = None
     final_runs: int | None = None
     seed: int = 0
-    jobs: int = 1
+    jobs: int | None = None  # local processes; 1 where None
+    executor: str = "local"  # who does the jobs, see `executor_named`
+    address: str | None = None
     retry_failed: bool = False
     data_root: str | None = None
     say: Say = _silent  # hears of progress
