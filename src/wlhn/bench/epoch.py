@@ -90,7 +90,7 @@ def make_epoch(contestant: str, dataset: Dataset) -> Callable[[], None]:
         quotient = make_quotient(dataset.graphs, x, LAYERS)
         wlhn = WLHN(x.shape[1], CHANNELS, LAYERS, dataset.num_outputs)
         loader = Loader(lambda i: (quotient.batch(i), y[torch.from_numpy(i)]), np.arange(len(y)), BATCH, shuffle=True)
-        return _trainer(wlhn, lambda: ((wlhn.run(batch), target) for batch, target in loader))
+        return trainer(wlhn, lambda: ((wlhn.run(batch), target) for batch, target in loader))
     from torch_geometric.loader import DataLoader
 
     from wlhn.models.gin import GIN
@@ -104,10 +104,10 @@ def make_epoch(contestant: str, dataset: Dataset) -> Callable[[], None]:
     ):
         data.x, data.y = torch.from_numpy(x[start:stop]), y[g : g + 1]
     batches = DataLoader(graphs, BATCH, shuffle=True)
-    return _trainer(model, lambda: ((model(b.x, b.edge_index, b.batch), b.y) for b in batches))
+    return trainer(model, lambda: ((model(b.x, b.edge_index, b.batch), b.y) for b in batches))
 
 
-def _trainer(model: nn.Module, outputs: Callable[[], Iterator[tuple[Tensor, Tensor]]]) -> Callable[[], None]:
+def trainer(model: nn.Module, outputs: Callable[[], Iterator[tuple[Tensor, Tensor]]]) -> Callable[[], None]:
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
 
     def epoch() -> None:

@@ -23,6 +23,10 @@ def evaluate(
     final_runs: Annotated[
         int | None, typer.Option(min=1, help="Final runs on each split.", show_default="as the protocol")
     ] = None,
+    search: Annotated[
+        int | None,
+        typer.Option(min=1, help="Try so many settings of the grid on each split, as Optuna finds them promising."),
+    ] = None,
     validation_only: Annotated[
         bool, typer.Option("--validation-only", help="Compare the grid's candidates on validation items, and stop.")
     ] = False,
@@ -61,6 +65,7 @@ def evaluate(
             grid=grid,
             seed=seed,
             final_runs=final_runs,
+            search=search,
             validation_only=validation_only,
             data_root=None if data_root is None else str(data_root),
             executor=workers,
@@ -103,6 +108,12 @@ def _print(outcome: dict[str, Any]) -> None:
         f"Test {metric}: {shown(outcome['mean'], metric)} ± {shown(outcome['std'], metric)} "
         f"({outcome['jobs']} runs, {outcome['seconds']:.0f} s of work, splits {outcome['splits_hash']})"
     )
+    visited = outcome["visited"]
+    if outcome["search"] is not None:
+        typer.echo(
+            f"The search tried {visited['per_split']} of the grid's {visited['grid']} settings on each split, "
+            f"{visited['in_all']} in all; {visited['stopped']} runs were stopped early."
+        )
     if outcome["numerics"]["broken_runs"]:
         typer.echo(f"Numbers broke down in {outcome['numerics']['broken_runs']} runs; their best epochs before count.")
 

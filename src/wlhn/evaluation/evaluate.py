@@ -22,6 +22,9 @@ from wlhn.evaluation.jobs import Job, run_jobs
 from wlhn.evaluation.metrics import METRICS
 from wlhn.evaluation.protocols import protocol_named, spread
 from wlhn.evaluation.provenance import data_hash
+from wlhn.evaluation.pruning import Stop
+from wlhn.evaluation.search import Trial
+from wlhn.evaluation.search import search as run_search
 from wlhn.evaluation.settings import Settings
 from wlhn.files import write_json
 from wlhn.models.registry import check_options
@@ -43,9 +46,10 @@ class Plan:
     splits_hash: str  # of all splits of the protocol
     num_splits: int | None  # how many of them, the first ones; all where None
     final_runs: int
+    search: int | None = None  # how many candidates are tried on each split; all where None
 
 
-EXTENT = ("num_splits", "final_runs")  # may grow or shrink in a folder: the jobs are the same ones
+EXTENT = ("num_splits", "final_runs", "search")  # may grow or shrink in a folder: the jobs are the same ones
 
 
 def evaluate(
@@ -59,6 +63,7 @@ def evaluate(
     seed: int = 0,
     final_runs: int | None = None,
     num_splits: int | None = None,
+    search: int | None = None,
     validation_only: bool = False,
     data_root: str | None = None,
     executor: Executor | None = None,
@@ -68,9 +73,11 @@ def evaluate(
     """Evaluate a model; what is done already in the folder is not done again.
 
     `data` is the name or path that a job loads the data set by; `num_splits` keeps to the first splits of the protocol;
-    `on_done(phase, done, total)` hears of progress. With `validation_only` it ends after selection and says how each
-    candidate did: test items stay unseen.
+    `search` tries so many candidates on each split instead of all; `on_done(phase, done, total)` hears of progress.
+    With `validation_only` it ends after selection and says how each candidate did: test items stay unseen.
     """
+    if search is not None and validation_only:
+        raise InputError("search: tries other candidates on each split, expected all of them to compare them")
     chosen_protocol = protocol_named(protocol)
     for settings in candidates:
         check_options(settings)
@@ -86,11 +93,12 @@ def evaluate(
         splits_hash=splits_hash(splits),
         num_splits=num_splits if num_splits is not None and num_splits < len(splits) else None,
         final_runs=final_runs or chosen_protocol.final_runs,
+        search=search,
     )
     _keep_plan(folder, plan)
     splits = splits[: plan.num_splits]
 
-    def job(k: int, settings: dict[str, Any], run: int, test: bool) -> Job:
+    def job(k: int, settings: dict[str, Any], run: int, test: bool, stops: list[Stop] | None = None) -> Job:
         return Job(
             data=data,
             data_root=data_root,
@@ -102,6 +110,7 @@ def evaluate(
             settings=settings,
             seed=1000 * seed + run,  # run 0 selects, runs 1, 2, … are final
             test=test,
+            stops=stops,
         )
 
     sent = executor.share(dataset) if isinstance(executor, RemoteExecutor) else None  # others load it by name
@@ -110,16 +119,23 @@ def evaluate(
         heard = lambda done, total: on_done(phase, done, total)  # noqa: E731
         return run_jobs(jobs, folder / "jobs", executor, retry_failed, heard, sent)
 
+    def trials(phase: str, asked: list[Trial]) -> list[dict[str, Any]]:
+        return results(phase, [job(k, plan.candidates[c], 0, test=False, stops=stops) for k, c, stops in asked])
+
     places, width = range(len(splits)), len(plan.candidates)
     selection: list[list[dict[str, Any]]] = [[] for _ in places]  # split by split, a result for each candidate
-    if width > 1 or validation_only:
-        flat = results("selection", [job(k, settings, 0, test=False) for k in places for settings in plan.candidates])
+    tried = [list(range(width)) for _ in places]
+    if search is not None and width > 1:
+        found = run_search(plan.candidates, search, len(splits), seed, trials)
+        tried, selection = [[c for c, _ in row] for row in found], [[result for _, result in row] for row in found]
+    elif width > 1 or validation_only:
+        flat = trials("selection", [(k, c, []) for k in places for c in range(width)])
         selection = [flat[k * width : (k + 1) * width] for k in places]
     if validation_only:
         outcome = _validation_outcome(plan, selection)
         write_json(folder / VALIDATION, outcome)
         return outcome
-    chosen = [best_candidate(row) if row else 0 for row in selection]
+    chosen = [which[best_candidate(row)] if row else 0 for which, row in zip(tried, selection, strict=True)]
     runs = range(1, plan.final_runs + 1)
     flat = results("final runs", [job(k, plan.candidates[chosen[k]], run, test=True) for k in places for run in runs])
     final = [flat[k * len(runs) : (k + 1) * len(runs)] for k in places]
@@ -186,6 +202,7 @@ def _outcome(
                 for k, split in enumerate(splits)
             ],
             "candidates": plan.candidates,
+            "visited": _visited(plan, selection),
             "numerics": {
                 "largest_radius": max((r["numerics"]["largest_radius"] or 0.0 for r in tested), default=0.0),
                 "broken_runs": sum(r["numerics"]["first_nan"] is not None for r in done),
@@ -193,6 +210,17 @@ def _outcome(
         }
         | _cost(done)
     )
+
+
+def _visited(plan: Plan, selection: list[list[dict[str, Any]]]) -> dict[str, int]:
+    """How much of the grid selection has seen."""
+    done = [result for row in selection for result in row]
+    return {
+        "grid": len(plan.candidates),
+        "per_split": max(map(len, selection)),
+        "in_all": len({json.dumps(result["job"]["settings"]) for result in done}),
+        "stopped": sum(result.get("stopped", False) for result in done),
+    }
 
 
 def _about(plan: Plan) -> dict[str, Any]:

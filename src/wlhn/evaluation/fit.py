@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -62,11 +62,12 @@ def fit(
     seed: int,
     checkpoint: Path | None = None,
     on_epoch: Callable[[Epoch], None] = lambda epoch: None,
+    stop: Callable[[Sequence[Epoch]], bool] = lambda history: False,
 ) -> Fitted:
     """Train on the training items of a problem; stop, and choose the epoch, on its validation items.
 
     With `checkpoint`, a run that was interrupted goes on where that file says. The file stays there: the caller removes
-    it once the result is safe.
+    it once the result is safe. `stop`, asked with the epochs so far, can end it early.
 
     >>> from wlhn.data import load
     >>> from wlhn.data.splits import stratified_folds
@@ -84,7 +85,7 @@ def fit(
         run = _Run(problem, model, seed, checkpoint)
         for past in run.history:
             on_epoch(past)
-        while not run.finished:
+        while not run.finished and not stop(run.history):
             on_epoch(run.next_epoch())
         return run.result()
 

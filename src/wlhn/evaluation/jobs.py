@@ -31,6 +31,7 @@ from wlhn.evaluation.fit import fit
 from wlhn.evaluation.problem import Problem
 from wlhn.evaluation.protocols import protocol_named
 from wlhn.evaluation.provenance import code_version, data_hash
+from wlhn.evaluation.pruning import Stop, behind, curve
 from wlhn.evaluation.settings import Settings
 from wlhn.evaluation.train import score
 from wlhn.files import replacing, write_json
@@ -50,11 +51,14 @@ class Job:
     settings: dict[str, Any]
     seed: int
     test: bool
+    stops: list[Stop] | None = None  # what it has to reach by when, not to be stopped
 
     @property
     def name(self) -> str:
         """Readable, and different for different jobs."""
         identity = {key: value for key, value in asdict(self).items() if key != "data_root"}
+        if not self.stops:
+            del identity["stops"]
         digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]
         return f"{'final' if self.test else 'select'}-split{self.split}-seed{self.seed}-{digest}"
 
@@ -70,7 +74,9 @@ def run_job(job: Job, checkpoint: Path | None = None, dataset: Dataset | None = 
     if split.hash != job.split_hash:
         raise InputError(f"{job.data}, split {job.split}: is {split.hash}, expected {job.split_hash}")
     problem = Problem(dataset, split, Settings.from_json(job.settings))
-    fitted = fit(problem, job.seed, checkpoint)
+    fitted = fit(problem, job.seed, checkpoint, stop=lambda past: behind(past, job.stops or [], problem.metric))
+    sound = fitted.history if fitted.numerics.first_nan is None else fitted.history[:-1]
+    stopped = behind(sound, job.stops or [], problem.metric)
     scores = {"valid": fitted.best.valid_metric, "valid_loss": fitted.best.valid_loss}
     if job.test and job.protocol == "ogb" and dataset.name.startswith("ogbg-"):
         items, outputs = problem.outputs(fitted.model, split.test)
@@ -83,6 +89,8 @@ def run_job(job: Job, checkpoint: Path | None = None, dataset: Dataset | None = 
         "scores": scores,
         "best_epoch": fitted.best.epoch,
         "epochs": len(fitted.history),
+        "curve": curve(sound, problem.settings.epochs, problem.metric, stopped),
+        "stopped": stopped,
         "numerics": asdict(fitted.numerics),
         "version": code_version(),
         "machine": platform.node(),
