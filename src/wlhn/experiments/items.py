@@ -65,4 +65,4 @@ def write_report(results: Path, out: Path) -> None:
         *(entry.section(item, results, link) for item, entry in ITEMS.items()),
     ]
     with replacing(out) as draft:
-        draft.write_text("\n\n".join(sections) + "\n", encoding="utf-8")
+        draft.write_text("\n\n".join([PREFACE, summary(tables, results), *sections]) + "\n", encoding="utf-8")
