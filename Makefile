@@ -29,7 +29,7 @@ $(VENV)/.demo: $(VENV)/.torch pyproject.toml
 	touch $@
 
 $(VENV)/.test: $(VENV)/.torch pyproject.toml
-	$(PIP) -e '.[dev,docs,molecules,parquet]'
+	$(PIP) -e '.[dev,docs,molecules,parquet,ray,search]'
 	touch $@
 
 clean:

@@ -19,9 +19,9 @@ ROOMS = [
     "models",
     "evaluation",
     "report",
+    "bench",
     "experiments",
     "estimators",
-    "bench",
     "cli",
 ]
 SOURCE = Path(wlhn.__file__).parent

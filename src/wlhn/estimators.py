@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from wlhn.data.dataset import Dataset, Level, available, class_indices
+from wlhn.data.memory import graphs_in_memory
 from wlhn.data.splits import Split, stratified_folds
 from wlhn.errors import InputError
 from wlhn.evaluation.fit import fit
@@ -27,7 +28,6 @@ from wlhn.evaluation.provenance import code_version
 from wlhn.evaluation.run_folder import load_run, read_config, save_run
 from wlhn.evaluation.settings import Settings
 from wlhn.evaluation.trained import Trained, untrained
-from wlhn.graphs import as_graphs
 
 
 class _GraphEstimator(BaseEstimator):
@@ -135,7 +135,7 @@ class _GraphEstimator(BaseEstimator):
 
     def _outputs(self, graphs: Any) -> NDArray[Any]:
         check_is_fitted(self, "trained_")
-        data = _graphs_of(graphs, self._level).graphs
+        data = _graphs_of(graphs, self._level, self.trained_).graphs
         return np.concatenate([part.outputs for part in self.trained_.predict(data)])
 
     def save(self, folder: str | PathLike[str]) -> None:
@@ -271,19 +271,20 @@ class GraphEmbedder(TransformerMixin, _GraphEstimator):
     def transform(self, graphs: Any) -> NDArray[Any]:
         """(graphs, width) vectors."""
         check_is_fitted(self, "trained_")
-        return np.concatenate([part.graph for part in self.trained_.embed(_graphs_of(graphs, "graph").graphs)])
+        data = _graphs_of(graphs, "graph", self.trained_).graphs
+        return np.concatenate([part.graph for part in self.trained_.embed(data)])
 
 
-def _graphs_of(graphs: Any, level: Literal["graph", "node"]) -> Dataset:
-    """Graphs of any kind as a data set; its targets only where it is one already."""
+def _graphs_of(graphs: Any, level: Level, trained: Trained | None = None) -> Dataset:
+    """Graphs of any kind as a data set, read as a trained model's were; its targets only where it is one already."""
     if isinstance(graphs, Dataset):
         if graphs.level != level:
             raise InputError(f"{graphs.name}: its items are {graphs.level}s, expected {level}s")
         return replace(graphs, splits=())
-    collection = as_graphs(graphs)
+    collection, columns = graphs_in_memory(graphs, () if trained is None else trained.columns)
     items = len(collection) if level == "graph" else collection.num_nodes
     nothing = np.empty((items, 0), np.float32)
-    return Dataset("graphs", collection, nothing, level, "none", inputs=available(collection))
+    return Dataset("graphs", collection, nothing, level, "none", inputs=available(collection), columns=columns)
 
 
 def _flat(y: Any, level: Level) -> NDArray[Any]:

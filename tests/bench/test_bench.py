@@ -6,8 +6,14 @@ import pytest
 
 from running import wlhn
 from wlhn.bench import alternate
+from wlhn.bench.baselines import PLAIN, Plain
 from wlhn.bench.construction import construction
+from wlhn.bench.epoch import CHANNELS, LAYERS
 from wlhn.bench.refinement import contest, growth
+from wlhn.data import load
+from wlhn.models.registry import build_model
+from wlhn.models.settings import ModelSettings
+from wlhn.models.vocabulary import Vocabulary
 
 
 def test_contestants_take_turns() -> None:
@@ -37,11 +43,24 @@ def test_construction_times_all_three() -> None:
     assert result.plain_ratio_to_mlp > 0
 
 
+@pytest.mark.parametrize("name", PLAIN)
+def test_baselines_race_against_models_of_their_size(name: str) -> None:
+    """All but biases, which ours leave out where BatchNorm takes them away."""
+    mutag = load("MUTAG")
+    vocabulary = Vocabulary.fit(mutag, edges=name == "ecc")
+    settings = ModelSettings(model=name, hidden_channels=CHANNELS, num_layers=LAYERS, edge_features=name == "ecc")
+    ours = build_model(settings, 7, 2, "graph", vocabulary.edge_channels)
+    plain = Plain(name, 7, 2, edge_channels=4 if name == "ecc" else 0)
+    sizes = [sum(parameter.numel() for parameter in model.parameters()) for model in (ours, plain)]
+    assert sizes[0] == pytest.approx(sizes[1], rel=0.02)
+
+
 @pytest.mark.parametrize(
     ("arguments", "keys"),
     [
         (["refine", "--max-edges", "1000", "--repeats", "1"], {"ratio_to_pyg", "ratio_to_networkx", "sizes"}),
         (["construct", "--rows", "100", "--repeats", "1"], {"ratio_to_mlp", "rows", "dimension"}),
+        (["baselines", "--repeats", "1"], {"rows"}),
     ],
 )
 def test_commands_print_one_document(arguments: list[str], keys: set[str]) -> None:

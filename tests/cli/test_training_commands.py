@@ -2,6 +2,8 @@
 
 import csv
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from evaluation.tiny import tiny, write_tu
 from running import wlhn as run_command
 from wlhn.cli.options import typer
 from wlhn.cli.train import train as train_command
+from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.settings import Settings
 
 FAST = ["--epochs", "3", "--hidden-channels", "8", "--num-layers", "2"]
@@ -116,6 +119,15 @@ def test_evaluate_compares(wlhn: Any, tmp_path: Path) -> None:
         (["train", "nowhere"], "neither a known data set nor a path"),
         (["train", "--model", "gnn"], "model: expected wlhn or gin"),
         (["train", "--model", "gin", "--tau", "2"], "tau: gin takes no such option"),
+        (["train", "--model", "gin", "--set", "hops=3"], "hops: gin takes no such option"),
+        (["train", "--model", "mixhop", "--set", "hops=far"], "hops: expected int, found 'far'"),
+        (["train", "--model", "gat", "--set", "attention_heads=0"], "attention_heads: expected a number above 0"),
+        (["train", "--model", "wlhn", "--set", "learn_tau=1"], "learn_tau: expected bool, found '1'"),
+        (["train", "--set", "hop=3"], "no field 'hop', expected some of"),
+        (["train", "--set", "hops"], "'hops': expected FIELD=VALUE"),
+        (["train", "--tau", "2", "--set", "tau=2"], "tau: given by --tau and by --set"),
+        (["evaluate", "MUTAG", "--out", "x", "--set", "hops=3"], "hops: wlhn takes no such option"),
+        (["evaluate", "MUTAG", "--out", "x", "--set", "model=gin"], "model: given by --model and by --set"),
         (["train", "--dropout", "2"], "dropout: expected a share"),
         (["train", "--optimizer", "sgd"], "optimizer: expected adam"),
         (["train", "--split", "70"], "--split 70"),
@@ -152,3 +164,21 @@ def test_defaults_shown_are_those_of_settings() -> None:
     for name in set(Settings.__dataclass_fields__) & set(parameters) - {"model"}:
         shown = parameters[name].default.show_default
         assert shown == str(Settings.__dataclass_fields__[name].default), name
+
+
+def test_every_setting_can_be_given_and_is_kept(wlhn: Any) -> None:
+    """By a flag, or by --set, whose help names all others; a grid keeps to what is set."""
+    parameters = typer.main.get_params_from_function(train_command)
+    told = parameters["set_"].default.help
+    assert all(re.search(rf"\b{name}\b", told) for name in set(Settings.__dataclass_fields__) - set(parameters))
+    code, text, error = wlhn(
+        *("train", "--model", "hgcn-poincare", *FAST, "--out", "run", "--json"),
+        *("--set", "curvature=0.5", "--set", "learn-curvature=False", "--set", "monitor=loss"),
+    )
+    assert code == 0, error
+    kept = json.loads(Path("run/config.json").read_text())["settings"]
+    assert (kept["curvature"], kept["learn_curvature"], kept["monitor"]) == (0.5, False, "loss")
+    assert kept == json.loads(text)["settings"]
+    free, bound = (read_grid("lean", "wlhn", "graph", given) for given in ({}, {"num_layers": 7, "tau": 2.0}))
+    assert {(settings.num_layers, settings.tau) for settings in bound} == {(7, 2.0)}
+    assert {replace(settings, num_layers=7, tau=2.0) for settings in free} == set(bound)

@@ -127,6 +127,29 @@ def test_refused_smiles_are_named_or_left_out(tmp_path: Path) -> None:
     assert dataset.notes == ("1 molecules left out that RDKit refuses",)
 
 
+@pytest.mark.parametrize(
+    ("table", "task", "ids"),
+    [
+        ("smiles,name\nO,wet\nCCO,wet\nCO,dry\n", "classification", None),
+        ("smiles,name\nO,water\nCCO,ethanol\nCO,methanol\n", "none", ["water", "ethanol", "methanol"]),
+        ("name,smiles,y\na,O,0.5\na,CCO,1.5\nb,CO,2.5\n", "regression", ["a", "a", "b"]),
+    ],
+)
+def test_a_text_column_is_the_target_where_nothing_else_can_be(
+    tmp_path: Path, table: str, task: str, ids: list[str] | None
+) -> None:
+    (tmp_path / "m.csv").write_text(table)
+    dataset = read_smiles(tmp_path / "m.csv")
+    assert (dataset.task, dataset.graph_ids) == (task, ids)
+
+
+def test_two_columns_that_could_be_the_target(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("smiles,compound,kind\nO,water,a\nCCO,ethanol,b\n")
+    with pytest.raises(InputError, match=r"compound, kind.*--role compound=target.*--role compound=ignored"):
+        read_smiles(tmp_path / "m.csv")
+    assert read_smiles(tmp_path / "m.csv", roles={"kind": "target"}).classes == ("a", "b")
+
+
 def test_scaffolds_stay_together() -> None:
     rings = ["c1ccccc1", "C1CCCCC1", "c1ccncc1", "C1CC1", "C1CCC1", "C1CCCC1"]
     smiles = [("C" * k) + ring for ring in rings for k in range(5)]

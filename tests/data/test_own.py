@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from strategies import collections, edge_list
 from wlhn.data import as_dataset, encoding, load
+from wlhn.data.display import node_names
+from wlhn.data.memory import graphs_in_memory
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, to_networkx, to_pyg
 
@@ -58,6 +60,45 @@ def test_attributes_of_graphml_become_label_and_features(tmp_path: Path) -> None
     assert encoding(dataset).encode(dataset.graphs).shape == (3, 3)
 
 
+@pytest.mark.parametrize("ending", ["graphml", "gml"])
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph])
+def test_attributes_of_edges_become_labels_and_features(tmp_path: Path, kind: type[nx.Graph], ending: str) -> None:
+    """In both directions where edges have none; what some lack is ignored; codes are those of earlier data."""
+    write = {"graphml": nx.write_graphml, "gml": nx.write_gml}[ending]
+    for k, hows in enumerate((["met", "wed"], ["wed", "sued"])):
+        graph = kind()
+        graph.add_edge("a", "b", how=hows[0], weight=0.5, since=1990)
+        graph.add_edge("c", "b", how=hows[1], weight=2.5)
+        graph.add_edge("c", "c", how=hows[0], weight=1.5, since=1991)
+        write(graph, tmp_path / f"{k}.{ending}")
+    old = load(tmp_path / f"0.{ending}", self_loops=True)
+    roles = {column.name: (column.role, column.kind, column.edge) for column in old.columns}
+    assert roles["how"] == ("feature", "categories", True)
+    assert roles["weight"] == ("feature", "numeric", True)
+    assert roles["since"][0] == "ignored"
+    place = {name: k for k, name in enumerate(old.graphs.ids(0))}
+    listed = [("a", "b", 0, 0.5), ("c", "b", 1, 2.5), ("c", "c", 0, 1.5)]
+    if kind is not nx.DiGraph:
+        listed += [("b", "a", 0, 0.5), ("b", "c", 1, 2.5)]
+    assert edge_list(old.graphs) == sorted((place[u], place[v], label, x) for u, v, label, x in listed)
+    new = load(tmp_path / f"1.{ending}", like=old.columns, self_loops=True).graphs
+    assert set(new.edge_label.tolist()) == {1, -1}  # type: ignore[union-attr]
+    chosen = load(tmp_path / f"0.{ending}", roles={"how": "ignored", "weight": "category"}).graphs
+    assert chosen.edge_attr is None
+    assert chosen.edge_label is not None
+    with pytest.raises(InputError, match="column 'since': expected a value, found nothing"):
+        load(tmp_path / f"0.{ending}", roles={"since": "feature"})
+
+
+def test_what_gml_nests_is_left_out(tmp_path: Path) -> None:
+    node = 'node [ id {} label "{}" graphics [ x 1.0 y 2.0 ] ]'
+    edge = 'edge [ source 0 target 1 value 3 graphics [ fill "red" ] ]'
+    (tmp_path / "g.gml").write_text(f"graph [ {node.format(0, 'a')} {node.format(1, 'b')} {edge} ]")
+    graphs = load(tmp_path / "g.gml").graphs
+    assert graphs.x is None
+    assert edge_list(graphs) == [(0, 1, 3.0), (1, 0, 3.0)]
+
+
 def test_node_tables(tmp_path: Path) -> None:
     dataset = load(tables(tmp_path / "g"))
     roles = {column.name: (column.role, column.kind) for column in dataset.columns}
@@ -101,6 +142,10 @@ def test_new_data_are_read_like_the_old(tmp_path: Path) -> None:
     assert encoding(old).encode(new.graphs).tolist() == [[0, 0, 1], [0, 0, 0], [0, 1, 0]]
     partly = load(tables(tmp_path / "partly", "id,kind,klass\nx,a,yes\ny,a,yes\nz,a,yes\n"), like=old.columns)
     assert (partly.classes, partly.y.tolist()) == (("no", "yes"), [1, 1, 1])
+    ends = load(
+        tables(tmp_path / "ends", one_kind, "from,to,how\nx,y,zip\n"), like=load(tables(tmp_path / "e")).columns
+    )
+    assert ends.graphs.edge_label.tolist() == [-1, -1]  # type: ignore[union-attr]
 
 
 def test_ids_are_what_stands_there(tmp_path: Path) -> None:
@@ -184,6 +229,31 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, name: str, noise: bytes, 
     path.write_bytes(content[:place] + noise + content[place + len(noise) :])
     with suppress(InputError):
         load(path if name.startswith("g.") else folder)
+
+
+def test_text_labels_in_memory_are_categories() -> None:
+    """As if the codes had been written by hand; new graphs have the codes of the old."""
+    water = nx.Graph()
+    water.add_nodes_from([("o", {"label": "O"}), ("h", {"label": "H"}), ("g", {"label": "H"})])
+    water.add_edges_from([("o", "h"), ("o", "g")], label="single")
+    salt = nx.Graph()
+    salt.add_nodes_from([(0, {"label": "Na"}), (1, {"label": "Cl"})])
+    salt.add_edge(0, 1, label="ionic")
+    dataset = as_dataset([water, salt], ["wet", "dry"])
+    assert [(c.name, c.values, c.edge) for c in dataset.columns] == [
+        ("label", ("Cl", "H", "Na", "O"), False),
+        ("label", ("ionic", "single"), True),
+    ]
+    assert dataset.graphs.node_label.tolist() == [3, 1, 1, 2, 0]  # type: ignore[union-attr]
+    assert dataset.graphs.edge_label.tolist() == [1, 1, 1, 1, 0, 0]  # type: ignore[union-attr]
+    assert node_names(dataset).tolist() == ["O", "H", "H", "Na", "Cl"]
+    assert water.nodes["o"]["label"] == "O"
+    salt.nodes[0]["label"] = "K"
+    again, _ = graphs_in_memory([salt], dataset.columns)
+    assert again.node_label.tolist() == [-1, 0]  # type: ignore[union-attr]
+    del salt.nodes[0]["label"]
+    with pytest.raises(InputError, match="missing for others"):
+        as_dataset([water, salt])
 
 
 def test_graphs_in_memory() -> None:

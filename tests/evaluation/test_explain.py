@@ -65,6 +65,7 @@ def test_the_planted_motif_ranks_first_and_parts_add_up(finder: Trained) -> None
 
 
 def test_removing_top_ranked_nodes_lowers_the_answer_more_than_removing_random_ones(finder: Trained) -> None:
+    """Against the mean of ten draws for each graph: a quarter of all nodes are the motif's, and one draw may hit it."""
     new = planted_motifs(60, seed=2)
     wanted = new.classes.index("motif")
     rng = np.random.default_rng(0)
@@ -72,13 +73,16 @@ def test_removing_top_ranked_nodes_lowers_the_answer_more_than_removing_random_o
     for g in np.flatnonzero(new.y == wanted):
         one = new.graphs.select([g])
         ranked = np.argsort(-explain(finder, one, 0).margin(wanted).node)
-        chosen = [ranked[:k] for k in (1, 2, 3)]
-        drawn = [rng.choice(one.num_nodes, k, replace=False) for k in (1, 2, 3)]
-        before = lead(finder, one, wanted)
-        by_rank.append([float((before - lead(finder, without(one, nodes), wanted))[0]) for nodes in chosen])
-        at_random.append([float((before - lead(finder, without(one, nodes), wanted))[0]) for nodes in drawn])
-    assert (np.median(by_rank, axis=0) > np.median(at_random, axis=0)).all()
-    assert (np.mean(by_rank, axis=0) > 1.4 * np.mean(at_random, axis=0)).all()
+        before = lead(finder, one, wanted)[0]
+
+        def falls(nodes: np.ndarray, one: Graphs = one, before: float = before) -> float:
+            return before - float(lead(finder, without(one, nodes), wanted)[0])
+
+        by_rank.append([falls(ranked[:k]) for k in (1, 2, 3)])
+        drawn = [[falls(rng.choice(one.num_nodes, k, replace=False)) for k in (1, 2, 3)] for _ in range(10)]
+        at_random.append(np.mean(drawn, axis=0))
+    assert (np.mean(np.array(by_rank) > np.array(at_random), axis=0) >= 0.95).all()
+    assert (np.mean(by_rank, axis=0) > 2 * np.mean(at_random, axis=0)).all()
 
 
 def test_on_molecules_parts_add_up_to_1e_4_and_nodes_share_their_colours_part(mutag_run: Path) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from scipy.optimize import linear_sum_assignment
+from scipy.stats import spearmanr
 from typer.testing import CliRunner
 
 import wlhn
@@ -17,7 +18,7 @@ from wlhn.embeddings.nearest import distances_to, nearest
 from wlhn.errors import InputError
 from wlhn.evaluation.run_folder import load_run
 from wlhn.evaluation.similar import Space, graph_wl_distances
-from wlhn.hyperbolic import poincare_distance
+from wlhn.hyperbolic import exp0, poincare_distance
 
 
 def polar(n: int, d: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -62,9 +63,30 @@ def test_nodes_of_one_colour_are_at_distance_0_and_neighbours_are_sorted(mutag_r
         assert (found.distance[alike] == 0).all()
         assert (found.wl_distance[alike] == 0).all()
         assert (found.wl_distance == wlhn.wl_distance(space.hierarchy, node, found.index)).all()
-    twins = space.similar_graphs(0, 187)
-    assert sorted(twins.index) == list(range(1, 188))
-    assert (np.diff(twins.distance) >= 0).all()
+
+
+def test_graphs_lie_where_the_sum_of_their_nodes_points(mutag_run: Path) -> None:
+    """exp_0 of the summed tangent vectors over the usual size of a training graph; no graph changes another's place."""
+    trained, graphs = load_run(mutag_run), load("MUTAG").graphs
+    tangent = np.concatenate([part.tangent[:, -1] for part in trained.embed(graphs)])
+    of_graph = np.add.reduceat(tangent.astype(float), graphs.node_ptr[:-1])
+    learned_from = graphs.select(json.loads((mutag_run / "split.json").read_text())["train"])
+    ball = exp0(torch.from_numpy(of_graph / (learned_from.num_nodes / len(learned_from))))
+    space, some = Space(trained, graphs), Space(trained, graphs.select(np.arange(50, 100)))
+    for graph in (50, 64, 99):
+        found = space.similar_graphs(graph, 187)
+        assert sorted([graph, *found.index]) == list(range(188))
+        assert (np.diff(found.distance) >= 0).all()
+        truth = poincare_distance(ball[graph], ball[found.index]).numpy()
+        np.testing.assert_allclose(found.distance, truth, rtol=1e-3, atol=1e-3)
+        alone = some.similar_graphs(graph - 50, 49)
+        inside = (found.index >= 50) & (found.index < 100)
+        assert alone.index.tolist() == (found.index[inside] - 50).tolist()
+        np.testing.assert_allclose(alone.distance, found.distance[inside], rtol=1e-9, atol=1e-9)
+        assert (found.distance[found.wl_distance == 0] == 0).all()
+        assert (
+            spearmanr(found.distance, found.wl_distance).statistic > 0.5
+        )  # without the usual size, small graphs are near to all
 
 
 def test_the_wl_distance_of_graphs_is_the_cheapest_matching_in_the_tree() -> None:

@@ -16,7 +16,14 @@ from wlhn.hyperbolic import (
     mobius_matvec,
     poincare_distance,
 )
-from wlhn.hyperbolic.mlr import HyperbolicMLR, MobiusLinear, hyperbolic_logits
+from wlhn.hyperbolic.mlr import (
+    HyperbolicMLR,
+    MobiusLinear,
+    arsinh_scaled,
+    hyperbolic_logits,
+    tangent_add,
+    tangent_logits,
+)
 
 law = pytest.mark.parametrize(("seed", "dtype"), [(s, t) for s in range(3) for t in DTYPES])
 
@@ -64,6 +71,29 @@ def test_logits_near_the_boundary(gap: float, dtype: torch.dtype) -> None:
             assert abs(float(logits[i, k]) - reference) <= 4 * rounding * (scale + abs(reference))
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [0.0, 1e-6, 0.3, 5.0, 40.0, 500.0, 5e3])
+def test_tangent_vectors_of_any_length(size: float, dtype: torch.dtype) -> None:
+    """Logits of exp_0(v) and log_0(exp_0(v) ⊕ b) by the ball's formulas, with as many digits as the ball needs."""
+    v, p, a = size * sphere(0, 3, 3, dtype), ball(1, 3, 3, dtype), normal(2, 3, 3, dtype=dtype)
+    logits, moved = tangent_logits(v, p, a), torch.stack([tangent_add(v, b) for b in p], dim=1)
+    with mpmath.workdps(80 + round(0.9 * size)):
+        for i in range(len(v)):
+            n = mpmath.sqrt(dot(exact(v[i]), exact(v[i])))
+            x = [c * (mpmath.tanh(n) / n if n else 1) for c in exact(v[i])]
+            for k in range(len(p)):
+                z, normal_ = mp_add([-c for c in exact(p[k])], x), exact(a[k])
+                norm, scale = mpmath.sqrt(dot(normal_, normal_)), 2 / (1 - dot(exact(p[k]), exact(p[k])))
+                reference = scale * norm * mpmath.asinh(2 * dot(z, normal_) / ((1 - dot(z, z)) * norm))
+                close = 40 * eps(dtype) * (scale + float(abs(reference)))  # 5e-6 of it in float32
+                assert abs(float(logits[i, k]) - reference) <= close
+                y = mp_add(x, exact(p[k]))
+                n_y = mpmath.sqrt(dot(y, y))
+                log = [c * (mpmath.atanh(n_y) / n_y if n_y else 1) for c in y]
+                error = max(abs(float(c) - d) for c, d in zip(moved[i, k], log, strict=True))
+                assert error <= 40 * eps(dtype) * float(scale + abs(mpmath.atanh(n_y)))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_agrees_with_geoopt(seed: int) -> None:
     x, p, a = ball(seed, 30, 4), ball(seed + 10, 5, 4), normal(seed, 5, 4)
@@ -88,6 +118,9 @@ def test_leading_dimensions() -> None:
 def test_gradcheck() -> None:
     x, p, a = ball(0, 6, 3), ball(1, 4, 3), normal(0, 4, 3)
     assert torch.autograd.gradcheck(hyperbolic_logits, [t.requires_grad_() for t in (x, p, a)])
+    v = torch.cat([torch.zeros(1, 3), normal(3, 4, 3), 300 * normal(4, 2, 3)]).requires_grad_()
+    assert torch.autograd.gradcheck(tangent_logits, [v, p, a])
+    assert torch.autograd.gradcheck(tangent_add, [v, p[3]])
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -95,8 +128,16 @@ def test_finite_at_the_extremes(dtype: torch.dtype) -> None:
     x = extremes(dtype)
     a = torch.cat([0 * x[:1], normal(0, len(x) - 1, 3, dtype=dtype)])
     assert_finite_gradients(hyperbolic_logits, x, x, a)
+    long = torch.cat([x, *(10.0**k * x[8:10] for k in (0, 1, 2, 4, 10, 30))])
+    assert_finite_gradients(tangent_logits, long, x, a)
+    for b in x:
+        assert_finite_gradients(tangent_add, long, b)
+    assert_finite_gradients(
+        arsinh_scaled, *(t.to(dtype) for t in torch.tensor([[-1, 0, 1e-30, 1], [1e4, 1e4, 1e4, 0]]))
+    )
     for module in (HyperbolicMLR(3, 4), MobiusLinear(3, 4)):
         assert_finite_gradients(module.to(dtype), x)
+        assert_finite_gradients(module.tangent, long)
     assert hyperbolic_logits(x * float("nan"), x, a).isnan().all()
 
 

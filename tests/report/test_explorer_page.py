@@ -99,7 +99,7 @@ def test_dragging_hovering_clicking_and_keys_do_what_they_say(browser: Any, muta
             get("wlhn.draw()")
     get("document.getElementById('canvas').focus()")
     chains(browser).send_keys("n").perform()
-    assert "Nearest (learned distance)" in browser.find_element("id", "details").text
+    assert "Nearest (learned hyperbolic distance)" in browser.find_element("id", "details").text
     assert browser.get_log("browser") == []
 
 
@@ -123,6 +123,15 @@ def test_ten_thousand_colours_move_smoothly(browser: Any, tmp_path: Path) -> Non
         "wlhn.draw(); g.getImageData(0, 0, 1, 1); out.push(performance.now() - start) } return out"
     )
     assert np.median(frames) < 50, frames
+    painted, bare = browser.execute_script(  # a dot is left out only under one that is as large, to a pixel
+        "const d = wlhn.disc, on = []; d.reset(); wlhn.draw(); let bare = 0; "
+        "d.fills.forEach((_, i) => on.push(...d.painted.slice(d.start[i], d.end[i]))); "
+        "const over = (j, k) => { const [x, y] = d.screen(j), [u, v] = d.screen(k); "
+        "return Math.abs(x - u) <= 2 && Math.abs(y - v) <= 2 && d.shown(j) > d.shown(k) - 1 }; "
+        "for (let k = 0; k < d.n; k++) if (!on.some((j) => over(j, k))) bare++; return [on.length, bare]"
+    )
+    assert 1000 < painted < 5000
+    assert bare == 0
     browser.get_log("browser")  # Chromium's advice about reading pixels back
 
 

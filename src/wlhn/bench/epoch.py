@@ -1,4 +1,4 @@
-"""One training epoch of WLHN against the plain GIN it contains, and against itself node by node.
+"""One training epoch of WLHN against the plain GIN it contains, against HGCN, and against itself node by node.
 
 GIN is PyG's: GINConv, global_add_pool and PyG's DataLoader, in the same widths and with the same head, optimiser and
 batch size. WLHN runs on colours with our loader. Both shuffle, put their batches together, and take every step of an
@@ -90,23 +90,24 @@ def make_epoch(contestant: str, dataset: Dataset) -> Callable[[], None]:
         quotient = make_quotient(dataset.graphs, x, LAYERS)
         wlhn = WLHN(x.shape[1], CHANNELS, LAYERS, dataset.num_outputs)
         loader = Loader(lambda i: (quotient.batch(i), y[torch.from_numpy(i)]), np.arange(len(y)), BATCH, shuffle=True)
-        return _trainer(wlhn, lambda: ((wlhn.run(batch), target) for batch, target in loader))
+        return trainer(wlhn, lambda: ((wlhn.run(batch), target) for batch, target in loader))
     from torch_geometric.loader import DataLoader
 
     from wlhn.models.gin import GIN
+    from wlhn.models.hgcn import PoincareHGCN
 
-    kind = GIN if contestant == "gin" else WLHN
-    model = kind(x.shape[1], CHANNELS, LAYERS, dataset.num_outputs)
+    kinds: dict[str, type[nn.Module]] = {"gin": GIN, "hgcn": PoincareHGCN, "wlhn_per_node": WLHN}
+    model = kinds[contestant](x.shape[1], CHANNELS, LAYERS, dataset.num_outputs)
     graphs = to_pyg(dataset.graphs)
     for g, (data, start, stop) in enumerate(
         zip(graphs, dataset.graphs.node_ptr[:-1], dataset.graphs.node_ptr[1:], strict=True)
     ):
         data.x, data.y = torch.from_numpy(x[start:stop]), y[g : g + 1]
     batches = DataLoader(graphs, BATCH, shuffle=True)
-    return _trainer(model, lambda: ((model(b.x, b.edge_index, b.batch), b.y) for b in batches))
+    return trainer(model, lambda: ((model(b.x, b.edge_index, b.batch), b.y) for b in batches))
 
 
-def _trainer(model: nn.Module, outputs: Callable[[], Iterator[tuple[Tensor, Tensor]]]) -> Callable[[], None]:
+def trainer(model: nn.Module, outputs: Callable[[], Iterator[tuple[Tensor, Tensor]]]) -> Callable[[], None]:
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
 
     def epoch() -> None:

@@ -17,6 +17,8 @@ from wlhn.cli.explore import explore
 from wlhn.cli.hierarchy import hierarchy
 from wlhn.cli.output import fail
 from wlhn.cli.predict import predict
+from wlhn.cli.report import report
+from wlhn.cli.reproduce import reproduce
 from wlhn.cli.similar import similar
 from wlhn.cli.train import train
 from wlhn.errors import InputError
@@ -29,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(datasets, name="datasets")
-for command in (train, predict, evaluate, hierarchy, embed, explain, similar, explore):
+for command in (train, predict, evaluate, reproduce, report, hierarchy, embed, explain, similar, explore):
     app.command()(command)
 app.add_typer(bench, name="bench")
 

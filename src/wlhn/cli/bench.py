@@ -126,6 +126,30 @@ def epoch(
     )
 
 
+@bench.command("baselines")
+def baselines(
+    data: Annotated[str, typer.Argument(help="Graphs with classes and edge labels.")] = "MUTAG",
+    repeats: Repeats = 5,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of all contestants.")] = 2,
+    data_root: DataRoot = None,
+    json: Json = False,
+) -> None:
+    """One training epoch of each baseline against the straightforward PyG model (d = 64, T = 3, batch 128)."""
+    from wlhn.bench.baselines import measure_baselines
+
+    _check_repeats(repeats)
+    with working(f"{data}: epochs of ours and PyG's in turn"):
+        rows = list(measure_baselines(data, data_root=data_root, repeats=repeats, num_threads=threads))
+    if json:
+        print_json({"rows": [asdict(row) for row in rows]})
+        return
+    print_table(
+        f"{data}, one epoch, {threads} threads",
+        ("model", "seconds", "PyG seconds", "ratio"),
+        [[row.model, f"{row.seconds:.4f}", f"{row.pyg_seconds:.4f}", f"{row.ratio:.2f}"] for row in rows],
+    )
+
+
 def _check_repeats(repeats: int) -> None:
     if repeats < 1:
         raise InputError(f"repeats: expected 1 or more, found {repeats}")

@@ -20,10 +20,20 @@ def evaluate(
     model: options.Model = "wlhn",
     protocol: Annotated[str, typer.Option(help="ten-fold, random-splits, fixed-splits or ogb.")] = "ten-fold",
     grid: Annotated[str, typer.Option(help="lean, paper, or a JSON file of settings to choose from.")] = "lean",
+    set_: options.Set = None,
     final_runs: Annotated[
         int | None, typer.Option(min=1, help="Final runs on each split.", show_default="as the protocol")
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes at work; numbers do not depend on it.")] = 1,
+    search: Annotated[
+        int | None,
+        typer.Option(min=1, help="Try so many settings of the grid on each split, as Optuna finds them promising."),
+    ] = None,
+    validation_only: Annotated[
+        bool, typer.Option("--validation-only", help="Compare the grid's candidates on validation items, and stop.")
+    ] = False,
+    jobs: options.Jobs = None,
+    executor: options.ExecutorKind = "local",
+    address: options.Address = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try jobs again that failed.")] = False,
     compare: Annotated[
         Path | None, typer.Option("--compare", help="Another result folder on the same splits, for a paired test.")
@@ -37,27 +47,36 @@ def evaluate(
     from wlhn.evaluation.comparison import compare as compare_outcomes
     from wlhn.evaluation.evaluate import evaluate as run_evaluation
     from wlhn.evaluation.evaluate import read_outcome
-    from wlhn.evaluation.executor import local_executor
+    from wlhn.evaluation.executor import executor_named
     from wlhn.evaluation.grids import read_grid
 
-    candidates = read_grid(grid, model)
+    further = options.set_beside({"model": model}, set_)
     other = None if compare is None else read_outcome(compare)
     dataset = load(data, data_root=data_root, progress=sys.stderr.isatty())
-    with local_executor(jobs) as executor, progress(f"{dataset.name}, {model}", "job") as advance:
+    candidates = read_grid(grid, model, dataset.level, further)
+    with (
+        executor_named(executor, jobs, address) as workers,
+        progress(f"{dataset.name}, {model}", "job") as advance,
+    ):
         outcome = run_evaluation(
             dataset,
             data,
             candidates,
             out,
             protocol=protocol,
-            grid=grid,
+            grid=", ".join([grid, *(f"{name}={value}" for name, value in further.items())]),
             seed=seed,
             final_runs=final_runs,
+            search=search,
+            validation_only=validation_only,
             data_root=None if data_root is None else str(data_root),
-            executor=executor,
+            executor=workers,
             retry_failed=retry_failed,
             on_done=lambda phase, done, total: advance(done, total, phase),
         )
+    if validation_only:
+        print_json(outcome) if json else _print_validation(outcome)
+        return
     comparison = None if other is None else asdict(compare_outcomes(outcome, other))
     if json:
         print_json(outcome if comparison is None else outcome | {"comparison": comparison})
@@ -74,16 +93,16 @@ def evaluate(
 def _print(outcome: dict[str, Any]) -> None:
     from wlhn.evaluation.evaluate import shown
 
-    metric, candidates = outcome["metric"], outcome["candidates"]
-    varied = [name for name in candidates[0] if len({str(c[name]) for c in candidates}) > 1]
+    metric = outcome["metric"]
+    choices = _differences([split["settings"] for split in outcome["splits"]], outcome["candidates"])
     rows = [
         (
             str(k),
             shown(sum(split["valid"]) / len(split["valid"]), metric),
             ", ".join(shown(score, metric) for score in split["test_scores"]),
-            ", ".join(f"{name} {split['settings'][name]}" for name in varied) or "the only one",
+            choice,
         )
-        for k, split in enumerate(outcome["splits"])
+        for k, (split, choice) in enumerate(zip(outcome["splits"], choices, strict=True))
     ]
     title = f"{outcome['data']}, {outcome['model']}, {outcome['protocol']}, grid {outcome['grid']}"
     print_table(title, ("split", "validation", f"test {metric}", "chosen settings"), rows)
@@ -91,5 +110,29 @@ def _print(outcome: dict[str, Any]) -> None:
         f"Test {metric}: {shown(outcome['mean'], metric)} ± {shown(outcome['std'], metric)} "
         f"({outcome['jobs']} runs, {outcome['seconds']:.0f} s of work, splits {outcome['splits_hash']})"
     )
+    visited = outcome["visited"]
+    if outcome["search"] is not None:
+        typer.echo(
+            f"The search tried {visited['per_split']} of the grid's {visited['grid']} settings on each split, "
+            f"{visited['in_all']} in all; {visited['stopped']} runs were stopped early."
+        )
     if outcome["numerics"]["broken_runs"]:
         typer.echo(f"Numbers broke down in {outcome['numerics']['broken_runs']} runs; their best epochs before count.")
+
+
+def _print_validation(outcome: dict[str, Any]) -> None:
+    from wlhn.evaluation.evaluate import shown
+
+    settings = [candidate["settings"] for candidate in outcome["candidates"]]
+    rows = [
+        (shown(candidate["valid"], outcome["metric"]), f"{candidate['valid_loss']:.3f}", difference)
+        for candidate, difference in zip(outcome["candidates"], _differences(settings, settings), strict=True)
+    ]
+    title = f"{outcome['data']}, {outcome['model']}, {outcome['protocol']}: means over splits, test items unseen"
+    print_table(title, (f"validation {outcome['metric']}", "validation loss", "settings"), rows)
+
+
+def _differences(shown: list[dict[str, Any]], candidates: list[dict[str, Any]]) -> list[str]:
+    """Settings in words: those in which candidates differ."""
+    varied = [name for name in candidates[0] if len({str(c[name]) for c in candidates}) > 1]
+    return [", ".join(f"{name} {settings[name]}" for name in varied) or "the only one" for settings in shown]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from wlhn.errors import InputError
 
 
 def _option(help_text: str, default: str = "") -> typer.models.OptionInfo:
@@ -24,9 +27,42 @@ Readout = Annotated[str | None, _option("hyperbolic, both or all (wlhn).", "hype
 LearningRate = Annotated[float | None, _option("Step size of the optimizer.", "0.001")]
 Optimizer = Annotated[str | None, _option("adam or riemannian-adam.", "adam")]
 WeightDecay = Annotated[float | None, _option("L2 penalty.", "0.0")]
-BatchSize = Annotated[int | None, _option("Graphs in a batch.", "64")]
+BatchSize = Annotated[int | None, _option("Graphs in a batch.", "128")]
 Epochs = Annotated[int | None, _option("Epochs at most.", "300")]
 Patience = Annotated[int | None, _option("Epochs without improvement on the validation items.", "50")]
 Degree = Annotated[str | None, _option("How degrees enter: scalar, onehot or log.", "scalar")]
 Standardise = Annotated[bool | None, _option("Whether numeric features get mean 0 and deviation 1.", "True")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="FIELD=VALUE",
+        help="Any setting by its name, as often as wanted; those without a flag are monitor; learn_tau, learn_epsilon, "
+        "frozen_encoder (wlhn); attention_heads (gat); aggregation (graphsage); hops (mixhop); curvature, "
+        "learn_curvature, attention, local_aggregation (hgcn-…); latent (geom-gcn); anchor_sets, anchor_hops (pgnn); "
+        "sort_nodes (dgcnn); clusters (diffpool); sum_first (structure-agnostic); svm_penalty (wl-svm); trees "
+        "(morgan-forest).",
+    ),
+]
 Out = Annotated[Path, typer.Option("--out", help="The file to write.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", min=1, help="Local processes at work; numbers do not depend on it.", show_default="1"),
+]
+ExecutorKind = Annotated[
+    str, typer.Option("--executor", help="Who does the jobs: local processes, or a ray cluster (as many as its CPUs).")
+]
+Address = Annotated[
+    str | None,
+    typer.Option("--address", help="Of the Ray cluster, HOST:PORT.", show_default="one found here, else a new one"),
+]
+
+
+def set_beside(flags: Mapping[str, Any], texts: list[str] | None) -> dict[str, Any]:
+    """The settings that `--set` gives, none of which has a flag here that was used."""
+    from wlhn.evaluation.settings import parse_settings
+
+    values = parse_settings(texts or [])
+    for name in flags.keys() & values.keys():
+        raise InputError(f"{name}: given by --{name.replace('_', '-')} and by --set, expected one of them")
+    return values

@@ -29,7 +29,7 @@ def similar(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """List the nearest nodes or graphs in the learned distance, beside their WL distance."""
+    """List the nearest nodes or graphs in the learned hyperbolic distance, beside their WL distance."""
     from wlhn.data.lookup import graph_names, graph_position, node_name, node_position
     from wlhn.evaluation.run_folder import load_run
     from wlhn.evaluation.similar import Space

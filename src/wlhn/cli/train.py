@@ -45,6 +45,7 @@ def train(
     patience: options.Patience = None,
     degree: options.Degree = None,
     standardise: options.Standardise = None,
+    set_: options.Set = None,
     threads: Annotated[
         int, typer.Option(min=1, help="Threads; more are faster on large data and change the last bits of numbers.")
     ] = 1,
@@ -79,7 +80,8 @@ def train(
     from wlhn.evaluation.train import train as train_run
     from wlhn.models.registry import check_options
 
-    settings = Settings.from_json({name: value for name, value in given.items() if value is not None})
+    given = {name: value for name, value in given.items() if value is not None}
+    settings = Settings.from_json(given | options.set_beside(given, set_))
     check_options(settings)
     dataset = load(data, data_root=data_root, roles=parse_roles(role), seed=seed, progress=sys.stderr.isatty())
     chosen = None

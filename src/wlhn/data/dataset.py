@@ -27,6 +27,7 @@ class Column:
     kind: str  # "numeric", "categories", "text", …
     detail: str = ""
     values: tuple[Any, ...] = ()  # the categories in the order of their codes
+    edge: bool = False  # a column of edges; the others are of nodes or graphs
 
 
 @dataclass(frozen=True, eq=False)

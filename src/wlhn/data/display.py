@@ -54,7 +54,7 @@ def node_columns(dataset: Dataset) -> dict[str, NDArray[Any]]:
     if len(names) and names[0] != "":
         columns["label"] = names
     if graphs.x is not None and not _has_ogb_atoms(dataset) and np.issubdtype(graphs.x.dtype, np.floating):
-        numeric = [c.name for c in dataset.columns if c.role == "feature" and c.kind == "numeric"]
+        numeric = [c.name for c in dataset.columns if c.role == "feature" and c.kind == "numeric" and not c.edge]
         titles = numeric if len(numeric) == graphs.x.shape[1] else [f"feature {k}" for k in range(graphs.x.shape[1])]
         columns |= {title: graphs.x[:, k] for k, title in enumerate(titles[:12])}
     return columns | {"degree": graphs.degree.astype(float)}
@@ -76,5 +76,6 @@ def _has_ogb_atoms(dataset: Dataset) -> bool:
 
 def _label_values(dataset: Dataset) -> tuple[Any, ...]:
     """The names of the codes, where the label comes from the one categorical column of a table."""
-    named = [c.values for c in dataset.columns if c.role in ("feature", "category") and c.kind == "categories"]
+    features = [c for c in dataset.columns if c.role in ("feature", "category") and not c.edge]
+    named = [c.values for c in features if c.kind == "categories"]
     return named[0] if len(named) == 1 else ()

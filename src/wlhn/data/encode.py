@@ -64,7 +64,11 @@ def encode_targets(table: Table) -> Targets:
         return Targets(y, "classification", columns[0].values, names)
     bad = next((column.name for column in columns if column.kind == "categories" and column.values not in BITS), None)
     if bad is not None and len(columns) > 1 and not is_numeric(table.frame[bad]):
-        raise InputError(f"{table.path}, column '{bad}': expected numbers where there are several targets")
+        several = ", ".join(names)
+        raise InputError(
+            f"{table.path}, column '{bad}': expected numbers where there are several targets ({several}); "
+            f"`--role {bad}=target` makes it the only one, `--role {bad}=ignored` leaves it out"
+        )
     y = table.frame[list(names)].to_numpy(np.float32, na_value=np.nan)
     if len(names) > 1 and (np.isnan(y) | (y == 0) | (y == 1)).all():
         return Targets(y, "binary", (), names)

@@ -10,6 +10,7 @@ from pathlib import Path
 from wlhn.data.builtin import graph_atlas, karate_club
 from wlhn.data.dataset import Column, Dataset, Role
 from wlhn.data.download import fetch
+from wlhn.data.noise import split_name, with_noise
 from wlhn.data.paths import Options, read_path
 from wlhn.data.published import check
 from wlhn.data.registry import KNOWN, known_name, locate
@@ -45,7 +46,8 @@ def load(
     """A data set by name (any case; see `wlhn datasets`) or by path.
 
     Names are looked for under `data_root` (or WLHN_DATA), in the user's cache, among what is built in, and then
-    downloaded. What was parsed once is memory-mapped from the cache.
+    downloaded. What was parsed once is memory-mapped from the cache. `Cornell+feature-noise-0.1` is Cornell with noise
+    (see `wlhn.data.noise`).
 
     - self_loops: keep them; they are dropped otherwise
     - directed: whether edges have a direction, in node sets and the user's own files; as the format says otherwise
@@ -60,17 +62,24 @@ def load(
     Dataset(MUTAG, graph classification, Graphs(188 graphs, 3371 nodes, 7442 directed edges))
     """
     options = Options(self_loops, directed, drop_duplicates, regression, roles, like, skip_refused, progress)
-    name = known_name(str(data))
+    base, noise, share = split_name(str(data))
+    name = known_name(base)
+    if name is not None and noise:
+        return with_noise(_load_known(name, options, data_root, seed), noise, share, seed=seed)
     if name is None:
         if not Path(data).exists():
             raise InputError(f"{data}: neither a known data set nor a path, expected one (see `wlhn datasets`)")
         return read_path(Path(data), options)
+    return _load_known(name, options, data_root, seed)
+
+
+def _load_known(name: str, options: Options, data_root: str | Path | None, seed: int) -> Dataset:
     if name in GENERATED:
         return GENERATED[name](seed)
     root = data_root_or_environment(data_root)
     location = locate(name, root)
     known = KNOWN[name]
-    path = location.path or fetch(name, known, check=lambda path: _check(name, path), progress=progress)
+    path = location.path or fetch(name, known, check=lambda path: _check(name, path), progress=options.progress)
     dataset = read_path(path, options)
     return replace(
         dataset,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wlhn.data.dataset import Dataset, Level, available, class_indices
+from wlhn.data.dataset import Column, Dataset, Level, available, class_indices
 from wlhn.data.encode import Targets
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
@@ -27,7 +28,7 @@ def as_dataset(
     single = isinstance(source, nx.Graph | Graphs | np.ndarray) or instance_of(source, "torch_geometric.data", "Data")
     parts = [source] if single else list(source)
     source = source if single else parts
-    graphs = as_graphs(source)
+    graphs, columns = graphs_in_memory(source)
     given = _pyg_targets(parts) if y is None else np.asarray(y)
     items = len(graphs) if level == "graph" else graphs.num_nodes
     targets = Targets.none(items) if given is None else _targets_of(given)
@@ -37,9 +38,51 @@ def as_dataset(
         level=level,
         inputs=available(graphs),
         graph_ids=graph_ids,
+        columns=columns,
         splits=_pyg_splits(source) if level == "node" else (),
         **vars(targets),
     )
+
+
+def graphs_in_memory(source: Any, like: Sequence[Column] = ()) -> tuple[Graphs, tuple[Column, ...]]:
+    """Graphs as `as_graphs` reads them; labels that are text in networkx graphs become categories, told as columns.
+
+    With the columns of earlier graphs (`like`) categories keep their codes, and a new one has the code −1.
+
+    >>> water = nx.Graph([(0, 1), (0, 2)])
+    >>> nx.set_node_attributes(water, {0: "O", 1: "H", 2: "H"}, "label")
+    >>> graphs, columns = graphs_in_memory([water])
+    >>> graphs.node_label.tolist(), columns[0].values
+    ([1, 0, 0], ('H', 'O'))
+    """
+    parts = [source] if isinstance(source, nx.Graph) else source
+    if not isinstance(parts, Sequence) or not any(isinstance(part, nx.Graph) for part in parts):
+        return as_graphs(source), ()
+    columns = []
+    for edge in (False, True):
+        known = next((c.values for c in like if c.name == "label" and c.edge == edge and c.kind == "categories"), None)
+        found = [value for part in parts if isinstance(part, nx.Graph) for value in _labels(part, edge)]
+        if known is None and not any(isinstance(value, str) for value in found):
+            continue
+        values = tuple(sorted({v for v in found if v is not None}, key=lambda v: (str(type(v)), v)))
+        values = values if known is None else known
+        parts = [_coded(part, edge, values) if isinstance(part, nx.Graph) else part for part in parts]
+        columns.append(Column("label", "category", "categories", f"{len(values)} values", values, edge))
+    return as_graphs(parts), tuple(columns)
+
+
+def _labels(graph: nx.Graph, edge: bool) -> Iterable[Any]:
+    items = graph.edges(data="label") if edge else graph.nodes(data="label")
+    return (value for *_, value in items)
+
+
+def _coded(graph: nx.Graph, edge: bool, values: tuple[Any, ...]) -> nx.Graph:
+    """A copy whose labels are positions among the values; what has no label keeps none."""
+    code, graph = {value: k for k, value in enumerate(values)}, graph.copy()
+    for *_, data in graph.edges(data=True) if edge else graph.nodes(data=True):
+        if data.get("label") is not None:
+            data["label"] = code.get(data["label"], -1)
+    return graph
 
 
 def _pyg_targets(parts: list[Any]) -> NDArray[Any] | None:

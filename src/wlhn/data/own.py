@@ -1,14 +1,16 @@
 """The user's own files: graph files with a table of targets, or one graph as a table of nodes and one of edges.
 
 Graph files are GraphML, GML, or edge lists (two names a line; a name alone is a node without edges; # is a comment).
-Edge lists and edge tables are undirected unless told otherwise, GraphML and GML say it themselves.
+Edge lists and edge tables are undirected unless told otherwise, GraphML and GML say it themselves. Attributes of nodes
+and of edges are columns; a role goes to the column of that name, the nodes' first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
@@ -20,6 +22,9 @@ from wlhn.data.encode import Targets, encode_features, encode_split, encode_targ
 from wlhn.data.graph_files import read_graph_file
 from wlhn.data.tables import Table, check_roles, infer_columns, read_table
 from wlhn.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def read_graph_files(
@@ -49,27 +54,34 @@ def read_graph_files(
     if not paths:
         raise InputError(f"{name}: expected at least one graph file")
     graphs = [read_graph_file(path, directed=directed) for path in paths]
+    earlier = [column for column in like if not column.edge]
     frame = pd.DataFrame(
-        [data for graph in graphs for _, data in graph.nodes(data=True)],
+        [_plain(data) for graph in graphs for _, data in graph.nodes(data=True)],
         index=[f"{path.name}, node {node!r}" for path, graph in zip(paths, graphs, strict=True) for node in graph],
     )
-    nodes = Table(paths[0].parent, frame, infer_columns(frame, expected=(), roles=roles, like=like))
+    nodes = Table(paths[0].parent, frame, infer_columns(frame, expected=(), roles=roles, like=earlier))
+    edge = _edge_attributes(paths, graphs, _others(roles, frame), like)
     table = None
     if targets is not None:
         table = read_table(
-            Path(targets), expected=("id", "target"), named=("split",), rest="target", roles=roles, like=like
+            Path(targets), expected=("id", "target"), named=("split",), rest="target", roles=roles, like=earlier
         )
-    check_roles(roles, frame, *([] if table is None else [table.frame]))
+    check_roles(roles, frame, edge.frame, *([] if table is None else [table.frame]))
     label, x = encode_features(nodes)
     node_ptr = np.concatenate([[0], np.cumsum([len(graph) for graph in graphs])]).astype(np.int64)
-    edges = np.concatenate([_edges(graph) + start for graph, start in zip(graphs, node_ptr, strict=False)])
+    ends = np.concatenate([_ends(graph) + start for graph, start in zip(graphs, node_ptr, strict=False)])
+    both_ways = np.concatenate([np.full(graph.number_of_edges(), not graph.is_directed()) for graph in graphs])
+    ends, row = _directed(ends, both_ways)
+    edge_label, edge_attr = (None if values is None else values[row] for values in encode_features(edge))
     collection, notes = simple_graphs(
-        edges[:, 0],
-        edges[:, 1],
+        ends[:, 0],
+        ends[:, 1],
         node_ptr,
         self_loops=self_loops,
         node_label=label,
         x=x,
+        edge_label=edge_label,
+        edge_attr=edge_attr,
         node_ids=[node for graph in graphs for node in graph.nodes],
     )
     order = None if table is None else _rows_of(paths, table)
@@ -79,7 +91,7 @@ def read_graph_files(
         level="graph",
         inputs=available(collection),
         graph_ids=[path.name for path in paths],
-        columns=nodes.columns + (() if table is None else table.columns),
+        columns=nodes.columns + edge.columns + (() if table is None else table.columns),
         splits=() if table is None else encode_split(_reordered(table, order)),
         notes=notes,
         **vars(Targets.none(len(paths)) if table is None else encode_targets(_reordered(table, order))),
@@ -98,7 +110,7 @@ def read_node_tables(
 ) -> Dataset:
     """One graph for node tasks: a table of edges (ends, labels, numbers) and a table of nodes (id, features, target).
 
-    Ids are whatever the tables hold. A role goes to the table that has a column of that name, the nodes' first.
+    Ids are whatever the tables hold.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -108,9 +120,10 @@ def read_node_tables(
     >>> dataset.graphs.x.tolist(), dataset.classes
     ([[31.0], [27.0]], ('a', 'b'))
     """
-    vertex = read_table(Path(nodes), expected=("id", "target"), named=("split",), roles=roles, like=like)
-    mine = {n: r for n, r in (roles or {}).items() if n not in vertex.frame.columns}
-    edge = read_table(Path(edges), expected=("from", "to"), roles=mine)
+    earlier = [column for column in like if not column.edge]
+    vertex = read_table(Path(nodes), expected=("id", "target"), named=("split",), roles=roles, like=earlier)
+    earlier = [column for column in like if column.edge]
+    edge = read_table(Path(edges), expected=("from", "to"), roles=_others(roles, vertex.frame), like=earlier)
     check_roles(roles, vertex.frame, edge.frame)
     ids = vertex.one("id").tolist()
     place: dict[Any, int] = {}
@@ -118,11 +131,8 @@ def read_node_tables(
         if place.setdefault(node, k) != k:
             raise InputError(f"{vertex.path}, line {k + 2}: node {node!r} stands there twice, expected each once")
     ends = np.stack([_places(edge, role, place, vertex.path) for role in ("from", "to")], axis=1)
-    edge_label, edge_attr = encode_features(edge)
-    if not directed:
-        back = np.flatnonzero(ends[:, 0] != ends[:, 1])
-        ends = np.concatenate([ends, ends[back, ::-1]])
-        edge_label, edge_attr = (None if v is None else np.concatenate([v, v[back]]) for v in (edge_label, edge_attr))
+    ends, row = _directed(ends, np.full(len(ends), not directed))
+    edge_label, edge_attr = (None if values is None else values[row] for values in encode_features(edge))
     label, x = encode_features(vertex)
     plain = ids == list(range(len(ids)))
     graphs, notes = simple_graphs(
@@ -141,18 +151,58 @@ def read_node_tables(
         graphs=graphs,
         level="node",
         inputs=available(graphs),
-        columns=vertex.columns + edge.columns,
+        columns=vertex.columns + _of_edges(edge.columns),
         splits=encode_split(vertex),
         notes=(("edges directed" if directed else "edges undirected"), *notes),
         **vars(encode_targets(vertex)),
     )
 
 
-def _edges(graph: nx.Graph) -> NDArray[np.int64]:
-    """Edges as positions of nodes, undirected ones in both directions."""
+def _edge_attributes(
+    paths: list[Path], graphs: list[nx.Graph], roles: Mapping[str, Role], like: Sequence[Column]
+) -> Table:
+    """The edges of all files as a table. An attribute that some of them lack is ignored, unless it is asked for."""
+    import pandas as pd
+
+    listed = [(path, *edge) for path, graph in zip(paths, graphs, strict=True) for edge in graph.edges(data=True)]
+    frame = pd.DataFrame(
+        [_plain(data, without="id") for *_, data in listed],  # GraphML's name of an edge
+        index=[f"{path.name}, edge {u!r} to {v!r}" for path, u, v, _ in listed],
+    )
+    earlier = [column for column in like if column.edge]
+    asked = {*roles, *(column.name for column in earlier)}
+    partial: dict[str, Role] = {
+        name: "ignored" for name in frame.columns if name not in asked and frame[name].isna().any()
+    }
+    columns = infer_columns(frame, expected=(), roles=partial | dict(roles), like=earlier)
+    columns = tuple(replace(c, detail="missing for some edges") if c.name in partial else c for c in columns)
+    return Table(paths[0].parent, frame, _of_edges(columns))
+
+
+def _plain(data: Mapping[str, Any], without: str = "") -> dict[str, Any]:
+    """Attributes that are a single value; GML nests how things are drawn."""
+    return {name: value for name, value in data.items() if name != without and not isinstance(value, dict | list)}
+
+
+def _others(roles: Mapping[str, Role] | None, nodes: pd.DataFrame) -> dict[str, Role]:
+    """The roles that are not about columns of nodes."""
+    return {name: role for name, role in (roles or {}).items() if name not in nodes.columns}
+
+
+def _of_edges(columns: Sequence[Column]) -> tuple[Column, ...]:
+    return tuple(replace(column, edge=True) for column in columns)
+
+
+def _ends(graph: nx.Graph) -> NDArray[np.int64]:
+    """The edges as positions of nodes, (edges, 2)."""
     place = {node: k for k, node in enumerate(graph.nodes)}
-    edges = np.array([(place[u], place[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
-    return edges if graph.is_directed() else np.concatenate([edges, edges[edges[:, 0] != edges[:, 1], ::-1]])
+    return np.array([(place[u], place[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
+
+
+def _directed(ends: NDArray[np.int64], both_ways: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Edges with those that run both ways in both directions, and the edge that each comes from."""
+    back = np.flatnonzero(both_ways & (ends[:, 0] != ends[:, 1]))
+    return np.concatenate([ends, ends[back, ::-1]]), np.concatenate([np.arange(len(ends)), back])
 
 
 def _rows_of(paths: list[Path], table: Table) -> list[int]:

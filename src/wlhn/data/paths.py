@@ -103,7 +103,7 @@ def _smiles(path: Path, o: Options) -> Dataset:
     return cached(
         lambda: read_smiles(path, roles=o.roles, like=o.like, skip_refused=o.skip_refused, progress=o.progress),
         sources=[path],
-        options=f"smiles {sorted((o.roles or {}).items())} {list(o.like)} {o.skip_refused}",
+        options=f"smiles 2 {sorted((o.roles or {}).items())} {list(o.like)} {o.skip_refused}",
     )
 
 

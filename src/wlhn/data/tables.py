@@ -6,6 +6,7 @@ was read, with its roles and its order of categories, so that a trained model ca
 - Text and booleans are categories, numbers are numbers (role "category" makes categories of whole numbers).
 - A target of text, booleans or whole numbers is a class, other numbers are regression targets.
 - Text that differs nearly everywhere is taken for names and ignored.
+- A column called like an id, whose values repeat, is the target where nothing else could be it and ids are optional.
 """
 
 from __future__ import annotations
@@ -118,11 +119,14 @@ def infer_columns(
     chosen |= {name: role for name, role in (roles or {}).items() if name in frame.columns}
     for role in (*named, *expected):
         free = [name for name in frame.columns if name not in chosen]
-        named = [name for name in free if name.casefold() in NAMES[role]]
+        called = [name for name in free if name.casefold() in NAMES[role]]
         if role in chosen.values():
             continue
-        if named:
-            chosen[named[0]] = role
+        if called:
+            nothing_else = free == called and "target" not in chosen.values() and not like
+            if role == "id" and role not in expected and nothing_else and not frame[called[0]].is_unique:
+                continue
+            chosen[called[0]] = role
         elif role in expected and role in ("id", "from", "to") and free:
             chosen[free[0]] = role
         elif role == "target" and rest != "target" and free and not like:

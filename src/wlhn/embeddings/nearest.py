@@ -11,7 +11,7 @@ from torch import Tensor
 from wlhn.errors import InputError
 from wlhn.hyperbolic.polar import half_angle_distance
 
-ROWS_AT_ONCE = 1 << 16
+ROWS_AT_ONCE = 1 << 13
 
 
 def distances_to(r: Tensor, e: Tensor, query_r: Tensor, query_e: Tensor) -> Tensor:

@@ -15,12 +15,13 @@ from torch import Tensor
 from wlhn.hierarchy import Hierarchy
 
 
-def random_gin(hierarchy: Hierarchy, dimension: int = 128, seed: int = 0) -> Tensor:
+def random_gin(hierarchy: Hierarchy, dimension: int = 128, seed: int = 0, normalise: bool = True) -> Tensor:
     """Features (tree nodes, dimension), non-negative, in the order of `hierarchy.tree`.
 
     One linear layer with ReLU on what depth 0 stands for (1, the degree, the label one-hot, or the feature row), then
     for each depth h ← MLP(h_parent + Σ h_neighbours), MLP being Linear-ReLU-BatchNorm-Linear-ReLU with the statistics
-    of the nodes. With edge labels a message is relu(h + a random vector for the label).
+    of the nodes, or without BatchNorm (`normalise`). With edge labels a message is relu(h + a random vector for the
+    label).
 
     >>> import networkx as nx, wlhn
     >>> hierarchy = wlhn.refine(nx.path_graph(5), iterations=2)
@@ -40,7 +41,9 @@ def random_gin(hierarchy: Hierarchy, dimension: int = 128, seed: int = 0) -> Ten
         row = torch.repeat_interleave(torch.arange(len(own)), ptr.diff())
         total = own.index_add(0, row, message * times[:, None])
         inner = torch.relu(_linear(total, dimension, draw))
-        h = torch.relu(_linear(_normalised(inner, torch.from_numpy(hierarchy.count(t))), dimension, draw))
+        if normalise:
+            inner = _normalised(inner, torch.from_numpy(hierarchy.count(t)))
+        h = torch.relu(_linear(inner, dimension, draw))
         rows.append(h)
     root = torch.zeros(hierarchy.offsets[0], dimension, dtype=torch.float64)  # none, where a colour is the root
     return torch.cat([root, *rows])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,11 @@ from wlhn.files import replacing
 
 def save_checkpoint(path: Path, identity: str, tensors: Mapping[str, Tensor], rest: Mapping[str, Any]) -> None:
     """Write a checkpoint, whole or not at all."""
-    contiguous = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
-    text = json.dumps(rest, allow_nan=False)
-    header = {"identity": identity, "rest": text, "sha256": _digest(contiguous, identity, text)}
+    packed, layout = _pack(tensors)
+    text = json.dumps({"layout": layout, "rest": rest}, allow_nan=False)
+    header = {"identity": identity, "text": text, "sha256": _digest(packed, identity, text)}
     with replacing(path) as draft:
-        draft.write_bytes(save(contiguous, metadata=header))
+        draft.write_bytes(save(packed, metadata=header))
 
 
 def load_checkpoint(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
@@ -35,11 +36,34 @@ def load_checkpoint(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[
     try:
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        whole = header["sha256"] == _digest(tensors, header["identity"], header["rest"])
-        return (tensors, json.loads(header["rest"])) if whole and header["identity"] == identity else None
+            packed = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        if header["identity"] != identity or header["sha256"] != _digest(packed, identity, header["text"]):
+            return None
+        document = json.loads(header["text"])
+        return _unpack(packed, document["layout"]), document["rest"]
     except (OSError, SafetensorError, KeyError, ValueError):
         return None
+
+
+Layout = dict[str, list[tuple[str, list[int]]]]  # by type: names and shapes in their order
+
+
+def _pack(tensors: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], Layout]:
+    """All tensors of a type end to end in one: a file of hundreds of small ones takes longer than a small epoch."""
+    kinds: dict[str, list[str]] = {}
+    for name, tensor in tensors.items():
+        kinds.setdefault(str(tensor.dtype), []).append(name)
+    packed = {kind: torch.cat([tensors[name].detach().reshape(-1) for name in names]) for kind, names in kinds.items()}
+    return packed, {kind: [(name, list(tensors[name].shape)) for name in names] for kind, names in kinds.items()}
+
+
+def _unpack(packed: Mapping[str, Tensor], layout: Layout) -> dict[str, Tensor]:
+    tensors: dict[str, Tensor] = {}
+    for kind, parts in layout.items():
+        sizes = [math.prod(shape) for _, shape in parts]
+        for (name, shape), flat in zip(parts, packed[kind].split(sizes), strict=True):
+            tensors[name] = flat.reshape(shape).clone()
+    return tensors
 
 
 def optimizer_tensors(optimizer: Optimizer) -> dict[str, Tensor]:

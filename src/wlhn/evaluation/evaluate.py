@@ -17,15 +17,19 @@ from typing import Any
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import Split, splits_hash
 from wlhn.errors import InputError
+from wlhn.evaluation.executor import RemoteExecutor
 from wlhn.evaluation.jobs import Job, run_jobs
 from wlhn.evaluation.metrics import METRICS
 from wlhn.evaluation.protocols import protocol_named, spread
-from wlhn.evaluation.provenance import code_version, data_hash
+from wlhn.evaluation.provenance import data_hash
+from wlhn.evaluation.pruning import Stop
+from wlhn.evaluation.search import Trial
+from wlhn.evaluation.search import search as run_search
 from wlhn.evaluation.settings import Settings
 from wlhn.files import write_json
 from wlhn.models.registry import check_options
 
-OUTCOME, PLAN = "evaluation.json", "plan.json"
+OUTCOME, VALIDATION, PLAN = "evaluation.json", "validation.json", "plan.json"
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,13 @@ class Plan:
     grid: str
     candidates: list[dict[str, Any]]  # settings
     seed: int
-    splits_hash: str
+    splits_hash: str  # of all splits of the protocol
+    num_splits: int | None  # how many of them, the first ones; all where None
     final_runs: int
+    search: int | None = None  # how many candidates are tried on each split; all where None
+
+
+EXTENT = ("num_splits", "final_runs", "search")  # may grow or shrink in a folder: the jobs are the same ones
 
 
 def evaluate(
@@ -53,6 +62,9 @@ def evaluate(
     grid: str,
     seed: int = 0,
     final_runs: int | None = None,
+    num_splits: int | None = None,
+    search: int | None = None,
+    validation_only: bool = False,
     data_root: str | None = None,
     executor: Executor | None = None,
     retry_failed: bool = False,
@@ -60,8 +72,12 @@ def evaluate(
 ) -> dict[str, Any]:
     """Evaluate a model; what is done already in the folder is not done again.
 
-    `data` is the name or path that a job loads the data set by; `on_done(phase, done, total)` hears of progress.
+    `data` is the name or path that a job loads the data set by; `num_splits` keeps to the first splits of the protocol;
+    `search` tries so many candidates on each split instead of all; `on_done(phase, done, total)` hears of progress.
+    With `validation_only` it ends after selection and says how each candidate did: test items stay unseen.
     """
+    if search is not None and validation_only:
+        raise InputError("search: tries other candidates on each split, expected all of them to compare them")
     chosen_protocol = protocol_named(protocol)
     for settings in candidates:
         check_options(settings)
@@ -75,11 +91,14 @@ def evaluate(
         candidates=[settings.to_json() for settings in candidates],
         seed=seed,
         splits_hash=splits_hash(splits),
+        num_splits=num_splits if num_splits is not None and num_splits < len(splits) else None,
         final_runs=final_runs or chosen_protocol.final_runs,
+        search=search,
     )
     _keep_plan(folder, plan)
+    splits = splits[: plan.num_splits]
 
-    def job(k: int, split: Split, settings: dict[str, Any], run: int, test: bool) -> Job:
+    def job(k: int, settings: dict[str, Any], run: int, test: bool, stops: list[Stop] | None = None) -> Job:
         return Job(
             data=data,
             data_root=data_root,
@@ -87,26 +106,39 @@ def evaluate(
             protocol=protocol,
             protocol_seed=seed,
             split=k,
-            split_hash=split.hash,
+            split_hash=splits[k].hash,
             settings=settings,
             seed=1000 * seed + run,  # run 0 selects, runs 1, 2, … are final
             test=test,
+            stops=stops,
         )
 
-    def done_in(phase: str) -> Callable[[int, int], None]:
-        return lambda done, total: on_done(phase, done, total)
+    sent = executor.share(dataset) if isinstance(executor, RemoteExecutor) else None  # others load it by name
 
-    width = len(plan.candidates)
-    chosen, selection = [0] * len(splits), []
-    if width > 1:
-        jobs = [job(k, split, s, 0, test=False) for k, split in enumerate(splits) for s in plan.candidates]
-        selection = run_jobs(jobs, folder / "jobs", executor, retry_failed, done_in("selection"))
-        chosen = [best_candidate(selection[k * width : (k + 1) * width]) for k in range(len(splits))]
+    def results(phase: str, jobs: list[Job]) -> list[dict[str, Any]]:
+        heard = lambda done, total: on_done(phase, done, total)  # noqa: E731
+        return run_jobs(jobs, folder / "jobs", executor, retry_failed, heard, sent)
+
+    def trials(phase: str, asked: list[Trial]) -> list[dict[str, Any]]:
+        return results(phase, [job(k, plan.candidates[c], 0, test=False, stops=stops) for k, c, stops in asked])
+
+    places, width = range(len(splits)), len(plan.candidates)
+    selection: list[list[dict[str, Any]]] = [[] for _ in places]  # split by split, a result for each candidate
+    tried = [list(range(width)) for _ in places]
+    if search is not None and width > 1:
+        found = run_search(plan.candidates, search, len(splits), seed, trials)
+        tried, selection = [[c for c, _ in row] for row in found], [[result for _, result in row] for row in found]
+    elif width > 1 or validation_only:
+        flat = trials("selection", [(k, c, []) for k in places for c in range(width)])
+        selection = [flat[k * width : (k + 1) * width] for k in places]
+    if validation_only:
+        outcome = _validation_outcome(plan, selection)
+        write_json(folder / VALIDATION, outcome)
+        return outcome
+    chosen = [which[best_candidate(row)] if row else 0 for which, row in zip(tried, selection, strict=True)]
     runs = range(1, plan.final_runs + 1)
-    finals = [
-        job(k, split, plan.candidates[chosen[k]], run, test=True) for k, split in enumerate(splits) for run in runs
-    ]
-    final = run_jobs(finals, folder / "jobs", executor, retry_failed, done_in("final runs"))
+    flat = results("final runs", [job(k, plan.candidates[chosen[k]], run, test=True) for k in places for run in runs])
+    final = [flat[k * len(runs) : (k + 1) * len(runs)] for k in places]
     outcome = _outcome(plan, splits, chosen, selection, final)
     write_json(folder / OUTCOME, outcome)
     return outcome
@@ -126,43 +158,86 @@ def best_candidate(results: list[dict[str, Any]]) -> int:
     )
 
 
+def _validation_outcome(plan: Plan, selection: list[list[dict[str, Any]]]) -> dict[str, Any]:
+    """How each candidate did on the validation items, the mean over splits."""
+
+    def mean(k: int, score: str) -> float:
+        return sum(row[k]["scores"][score] for row in selection) / len(selection)
+
+    candidates = [
+        {"settings": settings, "valid": mean(k, "valid"), "valid_loss": mean(k, "valid_loss")}
+        for k, settings in enumerate(plan.candidates)
+    ]
+    flat = [result for row in selection for result in row]
+    return _about(plan) | {"metric": flat[0]["metric"], "candidates": candidates} | _cost(flat)
+
+
 def _outcome(
-    plan: Plan, splits: list[Split], chosen: list[int], selection: list[dict[str, Any]], final: list[dict[str, Any]]
+    plan: Plan,
+    splits: list[Split],
+    chosen: list[int],
+    selection: list[list[dict[str, Any]]],
+    final: list[list[dict[str, Any]]],
 ) -> dict[str, Any]:
-    runs = plan.final_runs
-    per_split = [final[k * runs : (k + 1) * runs] for k in range(len(splits))]
-    scores = [[result["scores"]["test"] for result in results] for results in per_split]
+    scores = [[result["scores"]["test"] for result in results] for results in final]
     mean, deviation = spread(scores)
+    tested = [result for results in final for result in results]
+    done = [result for row in selection for result in row] + tested
+    return (
+        _about(plan)
+        | {
+            "metric": tested[0]["metric"],
+            "mean": mean,
+            "std": deviation,
+            "splits": [
+                {
+                    "hash": split.hash,
+                    "train": len(split.train),
+                    "test": len(split.test),
+                    "settings": plan.candidates[chosen[k]],
+                    "valid": [result["scores"]["valid"] for result in final[k]],
+                    "test_scores": scores[k],
+                    "seeds": [result["job"]["seed"] for result in final[k]],
+                }
+                for k, split in enumerate(splits)
+            ],
+            "candidates": plan.candidates,
+            "visited": _visited(plan, selection),
+            "numerics": {
+                "largest_radius": max((r["numerics"]["largest_radius"] or 0.0 for r in tested), default=0.0),
+                "broken_runs": sum(r["numerics"]["first_nan"] is not None for r in done),
+            },
+        }
+        | _cost(done)
+    )
+
+
+def _visited(plan: Plan, selection: list[list[dict[str, Any]]]) -> dict[str, int]:
+    """How much of the grid selection has seen."""
+    done = [result for row in selection for result in row]
     return {
-        **{key: value for key, value in asdict(plan).items() if key != "candidates"},
-        "metric": final[0]["metric"],
-        "mean": mean,
-        "std": deviation,
-        "splits": [
-            {
-                "hash": split.hash,
-                "train": len(split.train),
-                "test": len(split.test),
-                "settings": plan.candidates[chosen[k]],
-                "valid": [result["scores"]["valid"] for result in per_split[k]],
-                "test_scores": scores[k],
-                "seeds": [result["job"]["seed"] for result in per_split[k]],
-            }
-            for k, split in enumerate(splits)
-        ],
-        "candidates": plan.candidates,
-        "numerics": {
-            "largest_radius": max((r["numerics"]["largest_radius"] or 0.0 for r in final), default=0.0),
-            "broken_runs": sum(r["numerics"]["first_nan"] is not None for r in [*selection, *final]),
-        },
-        "jobs": len(selection) + len(final),
-        "seconds": round(sum(result["seconds"] for result in [*selection, *final]), 1),
-        "version": code_version(),
+        "grid": len(plan.candidates),
+        "per_split": max(map(len, selection)),
+        "in_all": len({json.dumps(result["job"]["settings"]) for result in done}),
+        "stopped": sum(result.get("stopped", False) for result in done),
+    }
+
+
+def _about(plan: Plan) -> dict[str, Any]:
+    return {key: value for key, value in asdict(plan).items() if key != "candidates"}
+
+
+def _cost(done: list[dict[str, Any]]) -> dict[str, Any]:
+    """The work behind an outcome, and the code that did it: all versions, where a folder was filled over time."""
+    return {
+        "jobs": len(done),
+        "seconds": round(sum(result["seconds"] for result in done), 1),
+        "version": ", ".join(sorted({result["version"] for result in done})),
     }
 
 
 def _keep_plan(folder: Path, plan: Plan) -> None:
-    """Write the plan down, or refuse a folder that was begun with another."""
+    """Write the plan down, or refuse a folder that was begun with another (of another extent, it takes its place)."""
     path = folder / PLAN
     document = json.loads(json.dumps(asdict(plan)))
     if path.exists():
@@ -170,10 +245,11 @@ def _keep_plan(folder: Path, plan: Plan) -> None:
             before = json.loads(path.read_bytes())
         except ValueError:
             raise InputError(f"{path}: damaged, expected JSON") from None
-        different = [key for key, value in document.items() if before.get(key) != value]
+        if before == document:
+            return
+        different = [key for key, value in document.items() if key not in EXTENT and before.get(key) != value]
         if different:
             raise InputError(f"{folder}: holds an evaluation with other {', '.join(different)}, expected a new folder")
-        return
     write_json(path, document)
 
 

@@ -1,4 +1,4 @@
-"""Local processes for jobs: one thread each, so that numbers do not depend on how many there are."""
+"""Who does the jobs: local processes or a Ray cluster, one thread for each job, so that numbers do not depend on it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,43 @@ import multiprocessing
 import os
 import signal
 import threading
+from abc import abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
 from wlhn.errors import InputError
+from wlhn.models.settings import one_of
+
+
+class RemoteExecutor(Executor):
+    """An executor whose workers may be on machines that see other disks."""
+
+    @abstractmethod
+    def share(self, value: Any) -> Any:
+        """Something to submit in place of a value, which so travels once to each machine."""
+
+
+def executor_named(
+    kind: str, processes: int | None = None, address: str | None = None
+) -> AbstractContextManager[Executor | None]:
+    """The executor that `--executor`, `--jobs` and `--address` ask for: so many local processes, or a Ray cluster.
+
+    >>> executor_named("slurm")
+    Traceback (most recent call last):
+    wlhn.errors.InputError: executor: expected local or ray, found 'slurm'
+    """
+    one_of("executor", kind, "local", "ray")
+    if kind == "local":
+        if address is not None:
+            raise InputError(f"--address {address}: of a Ray cluster, expected --executor ray with it")
+        return local_executor(1 if processes is None else processes)
+    if processes is not None:
+        raise InputError(f"--jobs {processes}: as many run as the cluster has CPUs, expected none with --executor ray")
+    from wlhn.evaluation.cluster import ray_executor
+
+    return ray_executor(address)
 
 
 @contextmanager

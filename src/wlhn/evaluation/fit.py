@@ -1,4 +1,4 @@
-"""One training run: epochs, early stopping on the validation items, a checkpoint after each epoch.
+"""One training run: epochs, early stopping on the validation items, a checkpoint after each epoch, or each second.
 
 What is random in an epoch (order of batches, dropout) is drawn from (seed, epoch) alone. So a run that was killed goes
 on from its last checkpoint as if nothing had happened, and gives the same numbers bit for bit. Test items are never
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -32,6 +32,7 @@ from wlhn.models.feed import NodeBatch
 from wlhn.models.loading import Loader
 from wlhn.models.loss import loss
 
+REST = 1.0  # seconds between checkpoints: one after each epoch of 10 ms would take twice as long as the epoch
 REPORTED = 16  # batches of training items that the numerical report looks at
 
 
@@ -61,11 +62,12 @@ def fit(
     seed: int,
     checkpoint: Path | None = None,
     on_epoch: Callable[[Epoch], None] = lambda epoch: None,
+    stop: Callable[[Sequence[Epoch]], bool] = lambda history: False,
 ) -> Fitted:
     """Train on the training items of a problem; stop, and choose the epoch, on its validation items.
 
     With `checkpoint`, a run that was interrupted goes on where that file says. The file stays there: the caller removes
-    it once the result is safe.
+    it once the result is safe. `stop`, asked with the epochs so far, can end it early.
 
     >>> from wlhn.data import load
     >>> from wlhn.data.splits import stratified_folds
@@ -83,7 +85,7 @@ def fit(
         run = _Run(problem, model, seed, checkpoint)
         for past in run.history:
             on_epoch(past)
-        while not run.finished:
+        while not run.finished and not stop(run.history):
             on_epoch(run.next_epoch())
         return run.result()
 
@@ -103,6 +105,7 @@ class _Run:
         self.best_state: dict[str, Tensor] = {}
         self.first_nan: str | None = None
         self.identity = ""
+        self.saved = -math.inf  # when
         if checkpoint is not None:
             self.identity = repr([problem.settings.to_json(), split.hash, seed, data_hash(problem.dataset)])
             self._restore(checkpoint)
@@ -170,7 +173,7 @@ class _Run:
         return (sign * new.valid_metric, -new.valid_loss) > (sign * old.valid_metric, -old.valid_loss)
 
     def _save(self) -> None:
-        if self.checkpoint is None:
+        if self.checkpoint is None or time.monotonic() - self.saved < REST:
             return
         parts = {
             "model": self.model.state_dict(),
@@ -184,6 +187,7 @@ class _Run:
             "first_nan": self.first_nan,
         }
         save_checkpoint(self.checkpoint, self.identity, tensors, rest)
+        self.saved = time.monotonic()
 
     def _restore(self, checkpoint: Path) -> None:
         found = load_checkpoint(checkpoint, self.identity)

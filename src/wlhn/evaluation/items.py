@@ -58,9 +58,9 @@ def graph_items(
     """The graphs of a data set (the first so many)."""
     graphs, n = dataset.graphs, min(len(dataset.graphs), limit)
     if space is not None:
-        vector = space.graph_vector
-        near, distance = _first(torch.cdist(vector[:n], vector[:n]).numpy())
-        place, measure = _two_components(vector[:n].numpy()), "learned distance"
+        r, e = space.graph_r[:n], space.graph_e[:n]
+        near, distance = _nearest_polar(r, e)
+        place, measure = _two_components((r[:, None] * e).numpy()), "learned hyperbolic distance"
     else:
         counts = _count_matrix(hierarchy)[:n]
         near, distance = _nearest_counts(counts)

@@ -5,17 +5,19 @@
     .NAME.checkpoint   of a job under way
 
 A job that is done is skipped, one that failed is left alone unless it is retried. Any `concurrent.futures.Executor`
-can do the work, since a job is a JSON object and a folder; `wlhn.evaluation.executor` has a local one.
+can do the work, on any machine: it gets a JSON object and gives one back. Results are written here alone, each in one
+piece, so that however often a job was begun, lost and begun again, there is one result of it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, as_completed
+from concurrent.futures import Executor, as_completed
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -29,6 +31,7 @@ from wlhn.evaluation.fit import fit
 from wlhn.evaluation.problem import Problem
 from wlhn.evaluation.protocols import protocol_named
 from wlhn.evaluation.provenance import code_version, data_hash
+from wlhn.evaluation.pruning import Stop, behind, curve
 from wlhn.evaluation.settings import Settings
 from wlhn.evaluation.train import score
 from wlhn.files import replacing, write_json
@@ -48,26 +51,32 @@ class Job:
     settings: dict[str, Any]
     seed: int
     test: bool
+    stops: list[Stop] | None = None  # what it has to reach by when, not to be stopped
 
     @property
     def name(self) -> str:
         """Readable, and different for different jobs."""
         identity = {key: value for key, value in asdict(self).items() if key != "data_root"}
+        if not self.stops:
+            del identity["stops"]
         digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]
         return f"{'final' if self.test else 'select'}-split{self.split}-seed{self.seed}-{digest}"
 
 
-def run_job(job: Job, checkpoint: Path | None = None) -> dict[str, Any]:
+def run_job(job: Job, checkpoint: Path | None = None, dataset: Dataset | None = None) -> dict[str, Any]:
     """Do a job: the same spec gives the same scores, wherever and however often it runs."""
     started = time.time()
-    dataset = _load(job.data, job.data_root)
+    if dataset is None:
+        dataset = _load(job.data, job.data_root)
     if data_hash(dataset) != job.data_hash:
         raise InputError(f"{job.data}: not the data this job was made for, expected {job.data_hash}")
     split = protocol_named(job.protocol).splits(dataset, job.protocol_seed)[job.split]
     if split.hash != job.split_hash:
         raise InputError(f"{job.data}, split {job.split}: is {split.hash}, expected {job.split_hash}")
     problem = Problem(dataset, split, Settings.from_json(job.settings))
-    fitted = fit(problem, job.seed, checkpoint)
+    fitted = fit(problem, job.seed, checkpoint, stop=lambda past: behind(past, job.stops or [], problem.metric))
+    sound = fitted.history if fitted.numerics.first_nan is None else fitted.history[:-1]
+    stopped = behind(sound, job.stops or [], problem.metric)
     scores = {"valid": fitted.best.valid_metric, "valid_loss": fitted.best.valid_loss}
     if job.test and job.protocol == "ogb" and dataset.name.startswith("ogbg-"):
         items, outputs = problem.outputs(fitted.model, split.test)
@@ -80,8 +89,11 @@ def run_job(job: Job, checkpoint: Path | None = None) -> dict[str, Any]:
         "scores": scores,
         "best_epoch": fitted.best.epoch,
         "epochs": len(fitted.history),
+        "curve": curve(sound, problem.settings.epochs, problem.metric, stopped),
+        "stopped": stopped,
         "numerics": asdict(fitted.numerics),
         "version": code_version(),
+        "machine": platform.node(),
         "seconds": round(time.time() - started, 3),
     }
 
@@ -99,25 +111,20 @@ def error_path(folder: Path, job: Job) -> Path:
     return folder / f"{job.name}.error.txt"
 
 
-def work(spec: dict[str, Any], folder: str) -> bool:
-    """Do the job of a spec and leave its result, or its traceback, in a folder; whether it went well.
+def checkpoint_path(folder: Path, job: Job) -> Path:
+    return folder / f".{job.name}.checkpoint"
 
-    This is all an executor has to call.
+
+def work(spec: dict[str, Any], folder: str, dataset: Dataset | None = None) -> dict[str, Any]:
+    """Do the job of a spec: its result, or {"error": traceback}. This is all an executor has to call.
+
+    Checkpoints go to the folder, if it can be seen from here; the data set is loaded by name, unless it is given.
     """
     job, place = Job(**spec), Path(folder)
-    checkpoint = place / f".{job.name}.checkpoint"
-    if result_path(place, job).exists():
-        return True
     try:
-        result = run_job(job, checkpoint)
+        return run_job(job, checkpoint_path(place, job) if place.is_dir() else None, dataset)
     except Exception:
-        with replacing(error_path(place, job)) as draft:
-            draft.write_text(f"{json.dumps(spec, indent=2)}\n\n{traceback.format_exc()}", encoding="utf-8")
-        return False
-    write_json(result_path(place, job), result)
-    error_path(place, job).unlink(missing_ok=True)
-    checkpoint.unlink(missing_ok=True)
-    return True
+        return {"error": traceback.format_exc()}
 
 
 def run_jobs(
@@ -126,10 +133,12 @@ def run_jobs(
     executor: Executor | None,
     retry_failed: bool = False,
     on_done: Callable[[int, int], None] = lambda done, total: None,
+    dataset: Any = None,
 ) -> list[dict[str, Any]]:
     """The results of jobs, in their order; those that are not there yet are made first, all that can be.
 
-    Without an executor they run here, one by one. `on_done(done, total)` is called as they come in.
+    Without an executor they run here, one by one. `on_done(done, total)` is called as they come in. `dataset` goes
+    along with each job: the data set, or what the executor knows it by.
     """
     folder.mkdir(parents=True, exist_ok=True)
     waiting = [job for job in jobs if not result_path(folder, job).exists()]
@@ -137,7 +146,8 @@ def run_jobs(
         waiting = [job for job in waiting if not error_path(folder, job).exists()]
     done = len(jobs) - len(waiting)
     on_done(done, len(jobs))
-    for _ in _work_all(waiting, folder, executor):
+    for job, result in _work_all(waiting, folder.resolve(), executor, dataset):
+        _keep(folder, job, result)
         done += 1
         on_done(done, len(jobs))
     failed = [job for job in jobs if not result_path(folder, job).exists()]
@@ -151,14 +161,29 @@ def run_jobs(
     return [json.loads(result_path(folder, job).read_bytes()) for job in jobs]
 
 
-def _work_all(jobs: Sequence[Job], folder: Path, executor: Executor | None) -> Iterator[None]:
+def _work_all(
+    jobs: Sequence[Job], folder: Path, executor: Executor | None, dataset: Any
+) -> Iterator[tuple[Job, dict[str, Any]]]:
+    """Jobs with what came of them, as they come; a job whose process died never comes."""
     if executor is None:
         for job in jobs:
-            work(asdict(job), str(folder))
-            yield
+            yield job, work(asdict(job), str(folder), dataset)
         return
-    futures: list[Future[bool]] = [executor.submit(work, asdict(job), str(folder)) for job in jobs]
+    futures = {executor.submit(work, asdict(job), str(folder), dataset): job for job in jobs}
     for future in as_completed(futures):
-        if isinstance(error := future.exception(), OSError):  # a full disk stops everything
-            raise error
-        yield  # a process that died leaves no result, which is seen later
+        match future.exception():
+            case None:
+                yield futures[future], future.result()
+            case InputError() as refusal:
+                yield futures[future], {"error": str(refusal)}
+
+
+def _keep(folder: Path, job: Job, result: dict[str, Any]) -> None:
+    """Write a result or a traceback, whole or not at all."""
+    if "error" in result:
+        with replacing(error_path(folder, job)) as draft:
+            draft.write_text(f"{json.dumps(asdict(job), indent=2)}\n\n{result['error']}", encoding="utf-8")
+        return
+    write_json(result_path(folder, job), result)
+    error_path(folder, job).unlink(missing_ok=True)
+    checkpoint_path(folder, job).unlink(missing_ok=True)

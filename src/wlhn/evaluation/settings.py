@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ class Settings(ModelSettings):
     learning_rate: float = 1e-3
     optimizer: Literal["adam", "riemannian-adam"] = "adam"
     weight_decay: float = 0.0
-    batch_size: int = 64  # graphs
+    batch_size: int = 128  # graphs
     epochs: int = 300  # at most
     patience: int = 50  # epochs without improvement on the validation items
     monitor: Literal["metric", "loss"] = "metric"  # what has to improve there
@@ -56,6 +56,38 @@ class Settings(ModelSettings):
                 raise InputError(f"settings: no field '{name}', expected some of {', '.join(known)}")
             _check_type(name, value, type(known[name].default))
         return Settings(**document)
+
+
+def parse_settings(given: Sequence[str]) -> dict[str, Any]:
+    """Fields of `Settings` from texts FIELD=VALUE, each of its field's type.
+
+    >>> parse_settings(["attention_heads=8", "learn_curvature=false"])
+    {'attention_heads': 8, 'learn_curvature': False}
+    >>> parse_settings(["hops=far"])
+    Traceback (most recent call last):
+    wlhn.errors.InputError: hops: expected int, found 'far'
+    """
+    known = {field.name: type(field.default) for field in fields(Settings)}
+    values: dict[str, Any] = {}
+    for text in given:
+        name, _, value = (part.strip() for part in text.partition("="))
+        name = name.replace("-", "_")
+        if not value:
+            raise InputError(f"{text!r}: expected FIELD=VALUE, as in hops=3")
+        if name in values:
+            raise InputError(f"{name}: given twice, expected once")
+        values[name] = _of_type(name, value, known[name]) if name in known else value
+    Settings.from_json(values)
+    return values
+
+
+def _of_type(name: str, text: str, wanted: type) -> Any:
+    if wanted is bool and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return text if wanted is bool else wanted(text)
+    except ValueError:
+        raise InputError(f"{name}: expected {wanted.__name__}, found {text!r}") from None
 
 
 def _check_type(name: str, value: Any, wanted: type) -> None:

@@ -1,11 +1,18 @@
-"""Nearest nodes and graphs of a trained WLHN, in its learned distance, beside the WL distance.
+"""Nearest nodes and graphs of a trained WLHN, in its learned hyperbolic distance, beside the WL distance.
 
-Nodes: the hyperbolic distance of their points at the last depth; nodes of one colour share a point. Graphs: ‖h_G − h_H‖
-in the tangent space at the root, where the readout sums nodes and the head looks (the paper's Proposition 2; a
-hyperbolic distance of such long sums would only say which graph is small). The WL distance of nodes is the path between
-their colours in the tree; that of graphs is Σ over depths and colours of the difference in counts, which is the
-cheapest way to move one graph's nodes along the tree to the other's, nodes that are left over going to the root (both
-counted in steps of the tree).
+Nodes: the distance of their points at the last depth; nodes of one colour share a point.
+
+Graphs: the distance of the points exp_0(h_G / s). h_G is the paper's readout, the sum of log_0 over the nodes of G, and
+s the mean number of nodes of the training graphs, a constant of the run: a graph of that size lies where the tangent
+mean of its nodes does, a larger one further out in proportion. Without s the points of such sums lie so far out that
+any two directions are as good as opposite, d ≈ r_G + r_H, and the smallest graph is nearest to all others; as s grows,
+s times the distance tends to the Euclidean 2‖h_G − h_H‖. Dividing by s is a choice of curvature: it is 1/s of the
+distance of exp_0(h_G) and exp_0(h_H) in the space of curvature −1/s². And unlike a mean over each graph's own nodes,
+h_G / s tells a graph from two copies of it, as the WL distance does.
+
+The WL distance of nodes is the path between their colours in the tree; that of graphs is Σ over depths and colours of
+the difference in counts, which is the cheapest way to move one graph's nodes along the tree to the other's, nodes that
+are left over going to the root (both counted in steps of the tree).
 """
 
 from __future__ import annotations
@@ -23,7 +30,9 @@ from wlhn.errors import InputError
 from wlhn.evaluation.trained import Trained
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy
+from wlhn.hyperbolic.polar import from_tangent
 from wlhn.models.loading import make_quotient
+from wlhn.models.ops import tangent_sum
 from wlhn.models.wlhn import WLHN
 
 
@@ -52,8 +61,9 @@ class Space:
         batch = replace(batch, x=_double(batch.x), edge_x=None if batch.edge_x is None else _double(batch.edge_x))
         with torch.no_grad():
             self.levels = [(points.r, points.e) for points, _ in model.levels(batch)]
-            self.graph_vector = model.graph_representation(batch)
         self.r, self.e = self.levels[-1]  # a row for each colour of the last depth
+        usual_size = trained.colours.num_nodes / trained.colours.num_graphs
+        self.graph_r, self.graph_e = from_tangent(tangent_sum(batch.readout, self.r, self.e) / usual_size)
 
     def tree_directions(self) -> tuple[torch.Tensor, torch.Tensor]:
         """(r, e) of every node of the hierarchy's tree; a root above the first colours lies at the origin."""
@@ -66,13 +76,13 @@ class Space:
         colour = self.hierarchy.colours[-1]
         own = int(colour[node])
         per_colour = distances_to(self.r, self.e, self.r[own], self.e[own])
-        per_colour[own] = 0
         chosen, distance = _others(per_colour[torch.from_numpy(colour.astype(np.int64))], node, count)
         return Similar(chosen, distance, self.hierarchy.distance(np.full(len(chosen), node), chosen))
 
     def similar_graphs(self, graph: int, count: int) -> Similar:
         """The graphs nearest to a graph."""
-        distance = (self.graph_vector - self.graph_vector[graph]).norm(dim=1)
+        r, e = self.graph_r, self.graph_e
+        distance = distances_to(r, e, r[graph], e[graph])
         chosen, near = _others(distance, graph, count)
         return Similar(chosen, near, graph_wl_distances(self.hierarchy, graph, chosen))
 

@@ -23,6 +23,9 @@ import math
 import torch
 from torch import Tensor
 
+from wlhn.hyperbolic.poincare import length
+from wlhn.hyperbolic.reflection import unit
+
 # A step that ends closer to the origin than this ends there: the direction of the origin itself is anyone's choice.
 NEAREST = 1e-6
 
@@ -98,6 +101,15 @@ def to_tangent(r: Tensor, e: Tensor) -> Tensor:
     return (r / 2)[..., None] * e
 
 
+def from_tangent(v: Tensor) -> tuple[Tensor, Tensor]:
+    """(r, e) of exp_0(v), the inverse of `to_tangent`: no vector is too long.
+
+    >>> from_tangent(torch.tensor([0.0, 3e30]))
+    (tensor(6.0000e+30), tensor([0., 1.]))
+    """
+    return 2 * length(v).squeeze(-1), unit(v)
+
+
 def polar_distance(r1: Tensor, e1: Tensor, r2: Tensor, e2: Tensor) -> Tensor:
     """The distance between two points: sinh²(d/2) = sinh²((r₁ − r₂)/2) + sinh r₁ sinh r₂ ‖e₁ − e₂‖²/4.
 
@@ -114,4 +126,5 @@ def half_angle_distance(r1: Tensor, r2: Tensor, sin_half: Tensor) -> Tensor:
     near = 2 * log_sinh(gap.clamp_min(tiny))
     angle = torch.where(sin_half > 0, 2 * torch.log(sin_half.clamp_min(tiny)), -torch.inf)
     far = log_sinh(r1.clamp_min(tiny)) + log_sinh(r2.clamp_min(tiny)) + angle
-    return 2 * arsinh_exp(torch.logaddexp(near, far) / 2)
+    same = (gap == 0) & ((sin_half == 0) | (r1 == 0))
+    return torch.where(same, 0, 2 * arsinh_exp(torch.logaddexp(near, far) / 2))

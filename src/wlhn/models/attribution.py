@@ -7,8 +7,8 @@ zero representation to h_G,
 
 For a linear head g is its weights. For any other, g is integrated piece by piece (Gauss-Legendre): the two ends of a
 piece say exactly what it must add up to, so a piece that misses it is halved until it doesn't. A ReLU network is linear
-between kinks, so only the pieces around kinks shrink, and the division is exact up to rounding. What rounding leaves (a
-hyperbolic head is coarse where it nears the boundary of the ball) is made good by the smallest change of g that does.
+between kinks, so only the pieces around kinks shrink, and the division is exact up to rounding. What the model's own
+rounding leaves (it computes in float32) is made good by the smallest change of g that does.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from wlhn.errors import InputError
 from wlhn.hyperbolic.mlr import HyperbolicMLR, MobiusLinear
-from wlhn.hyperbolic.poincare import exp0, log0
 
 HeadKind = Literal["euclidean", "hyperbolic"]
 
@@ -38,7 +37,10 @@ class EuclideanHead(nn.Sequential):
 
 
 class HyperbolicHead(nn.Module):
-    """exp_0, Möbius linear layers of the same widths with ReLU in the tangent space, hyperbolic logistic regression."""
+    """exp_0, Möbius linear layers of the same widths with ReLU in the tangent space, hyperbolic logistic regression.
+
+    The sum over a graph's nodes is a long vector: layers take tangent vectors, as the ball would lose digits.
+    """
 
     def __init__(self, in_channels: int, out_channels: int, dropout: float = 0.0) -> None:
         super().__init__()
@@ -48,7 +50,6 @@ class HyperbolicHead(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, h: Tensor) -> Tensor:
-        z = exp0(h)
         for layer in (self.lin1, self.lin2):
-            z = exp0(self.dropout(torch.relu(log0(layer(z)))))
-        return self.out(z)
+            h = self.dropout(torch.relu(layer.tangent(h)))
+        return self.out.tangent(h)

@@ -104,7 +104,9 @@ def _draw(axes: Axes, ends: NDArray[Any], place: NDArray[Any], fill: Any, labels
     bare(axes)
     size = float(np.clip(6000 / max(len(place), 1), 8, 260))
     axes.add_collection(LineCollection(list(place[ends]), colors="#888888", linewidths=1.0, zorder=1))
-    axes.scatter(place[:, 0], place[:, 1], s=size, c=fill, edgecolors="#555555", linewidths=0.7, zorder=2)
+    axes.scatter(
+        place[:, 0], place[:, 1], s=size, c=fill, edgecolors="#555555", linewidths=0.7, zorder=2, clip_on=False
+    )
     if size >= 100:
         dark = to_rgba_array(fill)[:, :3] @ [0.299, 0.587, 0.114] < 0.5
         for (x, y), label, on_dark in zip(place, labels, dark, strict=False):

@@ -1,27 +1,49 @@
 // The colour tree in the disc: moved by dragging, as if the plane were carried under one's hand.
+//
+// Ten thousand dots are redrawn at every move of the pointer, and painting them is what takes time. Towards the boundary
+// most lie on top of each other: of dots in one cell of the screen only those larger than the ones before them are
+// painted, and of a parent's edges to one cell only the first. Nothing is allocated while dragging.
+
+const CELL = 2; // pixels
+const BATCH = 64; // dots or edges in a path: the longer a path, the slower each of its parts
 
 class Disc {
   constructor(colours) {
-    this.c = colours;
-    this.n = colours.x.length;
+    const n = colours.x.length;
+    this.c = colours; this.n = n;
     this.x = Float64Array.from(colours.x); this.y = Float64Array.from(colours.y);
-    this.px = new Float64Array(this.n); this.py = new Float64Array(this.n);
+    this.px = new Float64Array(n); this.py = new Float64Array(n);
+    this.parent = Int32Array.from(colours.parent); this.depthOf = Int32Array.from(colours.depth);
     this.children = colours.parent.map(() => []);
     colours.parent.forEach((p, k) => { if (p >= 0) this.children[p].push(k); });
-    this.size = colours.count.map((v) => 2 + 1.1 * Math.log2(1 + v) ** 0.8);
+    this.size = Float64Array.from(colours.count, (v) => 2 + 1.1 * Math.log2(1 + v) ** 0.8);
     this.depth = Math.max(...colours.depth.slice(-1), 0);
     this.motion = STILL; this.zoom = 1; this.chosen = -1; this.hovered = -1;
-    this.fill = new Array(this.n).fill("#0072B2");
+    this.kind = new Uint8Array(n); this.painted = new Int32Array(n); // dots to paint, those of one fill side by side
+    this.fill = new Array(n).fill("#0072B2");
+  }
+
+  set fill(fills) {
+    this.fills = [...new Set(fills)];
+    const number = new Map(this.fills.map((fill, i) => [fill, i])), count = new Int32Array(this.fills.length + 1);
+    fills.forEach((fill, k) => { this.kind[k] = number.get(fill); count[this.kind[k] + 1]++; });
+    this.start = count.map((v, i) => count.subarray(0, i + 1).reduce((a, b) => a + b, 0));
+    this.end = this.start.slice();
   }
 
   get count() { return this.n; }
   reset() { this.motion = STILL; this.zoom = 1; }
-  visible(k) { return this.c.depth[k] <= this.depth; }
+  visible(k) { return this.depthOf[k] <= this.depth; }
 
   resize(width, height) {
     this.width = width; this.height = height;
     this.radius = 0.47 * Math.min(width, height);
+    this.columns = Math.ceil(width / CELL); const cells = this.columns * Math.ceil(height / CELL);
+    if (this.largest?.length !== cells) { this.largest = new Uint8Array(cells); this.reached = new Int32Array(cells); }
   }
+
+  // The cell of a place, −1 outside of the picture.
+  cell(x, y) { return x >= 0 && y >= 0 && x < this.width && y < this.height ? Math.floor(y / CELL) * this.columns + Math.floor(x / CELL) : -1; }
 
   toDisc(px, py) {
     let x = (px - this.width / 2) / (this.radius * this.zoom), y = (py - this.height / 2) / (this.radius * this.zoom);
@@ -42,46 +64,63 @@ class Disc {
   }
 
   draw(g, style) {
-    const { px, py, c } = this, scale = this.radius * this.zoom, ox = this.width / 2, oy = this.height / 2;
-    moveAll(this.motion, this.x, this.y, px, py);
+    const scale = this.radius * this.zoom, ox = this.width / 2, oy = this.height / 2;
+    moveAll(this.motion, this.x, this.y, this.px, this.py);
     g.strokeStyle = style.line; g.lineWidth = 1;
     g.beginPath(); g.arc(ox, oy, scale, 0, 7); g.stroke();
-    g.beginPath();
-    for (let k = 0; k < this.n; k++) {
-      const p = c.parent[k];
-      if (p < 0 || !this.visible(k)) continue;
-      const x0 = ox + px[p] * scale, y0 = oy + py[p] * scale, x1 = ox + px[k] * scale, y1 = oy + py[k] * scale;
-      const length = Math.abs(x1 - x0) + Math.abs(y1 - y0);
-      if (length < 2) continue;
-      g.moveTo(x0, y0);
-      if (length < 14) g.lineTo(x1, y1);
-      else {
-        const [mx, my] = middle(px[p], py[p], px[k], py[k]);
-        g.quadraticCurveTo(2 * (ox + mx * scale) - (x0 + x1) / 2, 2 * (oy + my * scale) - (y0 + y1) / 2, x1, y1);
-      }
-    }
-    g.strokeStyle = style.edge; g.lineWidth = 0.8; g.stroke();
-    const byFill = new Map();
-    for (let k = 0; k < this.n; k++) {
-      if (!this.visible(k)) continue;
-      let list = byFill.get(this.fill[k]);
-      if (!list) byFill.set(this.fill[k], (list = []));
-      list.push(k);
-    }
-    for (const [fill, list] of byFill) {
-      g.fillStyle = fill; g.beginPath();
-      for (const k of list) {
-        const x = ox + px[k] * scale, y = oy + py[k] * scale, size = this.shown(k);
-        if (size < 1.6) g.rect(x - size, y - size, 2 * size, 2 * size);
-        else { g.moveTo(x + size, y); g.arc(x, y, size, 0, 6.2832); }
-      }
-      g.fill();
-    }
+    g.strokeStyle = style.edge; g.lineWidth = 0.8;
+    this.drawEdges(g, scale, ox, oy);
+    this.drawDots(g, scale, ox, oy);
     for (const [k, width] of [[this.hovered, 1.5], [this.chosen, 3]]) {
       if (k < 0 || !this.visible(k)) continue;
       g.strokeStyle = style.mark; g.lineWidth = width; g.beginPath();
-      g.arc(ox + px[k] * scale, oy + py[k] * scale, this.shown(k) + 3, 0, 7); g.stroke();
+      g.arc(ox + this.px[k] * scale, oy + this.py[k] * scale, this.shown(k) + 3, 0, 7); g.stroke();
     }
+  }
+
+  drawEdges(g, scale, ox, oy) {
+    const { px, py, parent, reached, width, height } = this;
+    let batch = 0;
+    reached.fill(-1); g.beginPath();
+    for (let k = 0; k < this.n; k++) {
+      const p = parent[k];
+      if (p < 0 || !this.visible(k)) continue;
+      const x0 = ox + px[p] * scale, y0 = oy + py[p] * scale, x1 = ox + px[k] * scale, y1 = oy + py[k] * scale;
+      const length = Math.abs(x1 - x0) + Math.abs(y1 - y0);
+      if (length < 2 || Math.max(x0, x1) < 0 || Math.max(y0, y1) < 0 || Math.min(x0, x1) > width || Math.min(y0, y1) > height) continue;
+      const cell = this.cell(x1, y1);
+      if (cell >= 0) { if (reached[cell] === p) continue; reached[cell] = p; }
+      g.moveTo(x0, y0);
+      if (length < 14) g.lineTo(x1, y1);
+      else {
+        const m = middle(px[p], py[p], px[k], py[k]);
+        g.quadraticCurveTo(2 * (ox + m[0] * scale) - (x0 + x1) / 2, 2 * (oy + m[1] * scale) - (y0 + y1) / 2, x1, y1);
+      }
+      if (++batch % BATCH === 0) { g.stroke(); g.beginPath(); }
+    }
+    g.stroke();
+  }
+
+  drawDots(g, scale, ox, oy) {
+    const { px, py, largest, painted, kind, start, end } = this;
+    largest.fill(0); end.set(start);
+    for (let k = 0; k < this.n; k++) { // in the order of the tree, so that no fill hides the others
+      const cell = this.visible(k) ? this.cell(ox + px[k] * scale, oy + py[k] * scale) : -1;
+      if (cell < 0) continue;
+      const size = Math.ceil(this.shown(k));
+      if (largest[cell] >= size) continue;
+      largest[cell] = size; painted[end[kind[k]]++] = k;
+    }
+    this.fills.forEach((fill, i) => {
+      g.fillStyle = fill; g.beginPath();
+      for (let j = start[i]; j < end[i]; j++) {
+        const k = painted[j], x = ox + px[k] * scale, y = oy + py[k] * scale, size = this.shown(k);
+        if (size < 1.6) g.rect(x - size, y - size, 2 * size, 2 * size);
+        else { g.moveTo(x + size, y); g.arc(x, y, size, 0, 6.2832); }
+        if ((j - start[i]) % BATCH === BATCH - 1) { g.fill(); g.beginPath(); }
+      }
+      g.fill();
+    });
   }
 
   // Dots shrink towards the boundary, as everything does there.
@@ -101,11 +140,11 @@ class Disc {
   screen(k) { const s = this.radius * this.zoom; return [this.width / 2 + this.px[k] * s, this.height / 2 + this.py[k] * s]; }
 
   step(key) {
-    const k = this.chosen, p = k < 0 ? -1 : this.c.parent[k];
+    const k = this.chosen, p = k < 0 ? -1 : this.parent[k];
     if (k < 0) return 0;
     const family = p < 0 ? [k] : this.children[p], i = family.indexOf(k);
     if (key === "p") return p < 0 ? k : p;
-    if (key === "c") return this.children[k].length && this.c.depth[k] < this.depth ? this.children[k][0] : k;
+    if (key === "c") return this.children[k].length && this.depthOf[k] < this.depth ? this.children[k][0] : k;
     return family[(i + (key === "n" ? 1 : family.length - 1)) % family.length];
   }
 }

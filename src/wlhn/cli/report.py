@@ -1,0 +1,28 @@
+"""`wlhn report`: what was reproduced, beside what was published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wlhn.cli.output import Json, print_json
+from wlhn.errors import InputError
+
+
+def report(
+    results: Annotated[Path, typer.Argument(help="The folder of results of `wlhn reproduce`.")] = Path("results"),
+    out: Annotated[Path, typer.Option("--out", help="The file to write.")] = Path("RESULTS.md"),
+    json: Json = False,
+) -> None:
+    """Write RESULTS.md: our numbers, the paper's, and the command that makes each again."""
+    from wlhn.experiments.items import write_report
+
+    if not results.is_dir():
+        raise InputError(f"{results}: no such folder, expected the results of `wlhn reproduce`")
+    write_report(results, out)
+    if json:
+        print_json({"out": str(out)})
+    else:
+        typer.echo(f"Written to {out}")

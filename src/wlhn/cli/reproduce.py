@@ -1,0 +1,70 @@
+"""`wlhn reproduce`: a table or a figure of the paper, made again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wlhn.cli import options
+from wlhn.cli.output import DataRoot, Json, Seed, note, print_json, print_table
+from wlhn.cli.progress import progress
+from wlhn.errors import InputError
+
+
+def reproduce(
+    item: Annotated[str, typer.Argument(help="table-graphs, table-nodes, …, figure-distances, …")],
+    dataset: Annotated[list[str] | None, typer.Option("--dataset", help="Only this data set (repeat it).")] = None,
+    model: Annotated[list[str] | None, typer.Option("--model", help="Only this model or variant (repeat it).")] = None,
+    grid: Annotated[str, typer.Option(help="lean, paper, or a JSON file of settings to choose from.")] = "lean",
+    splits: Annotated[
+        int | None, typer.Option(min=1, help="Only the first splits; the report says so.", show_default="all")
+    ] = None,
+    final_runs: Annotated[
+        int | None, typer.Option(min=1, help="Final runs on each split.", show_default="as the protocol")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", help="The folder of results; what is done is not done again.")] = Path(
+        "results"
+    ),
+    jobs: options.Jobs = None,
+    executor: options.ExecutorKind = "local",
+    address: options.Address = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try jobs again that failed.")] = False,
+    data_root: DataRoot = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Run a table or figure of the paper on the data that are there; stop and restart it as you like."""
+    from wlhn.experiments.items import reproduce as run
+    from wlhn.experiments.request import Request
+
+    with progress(item, "job") as advance:
+        request = Request(
+            folder=out,
+            datasets=tuple(dataset or ()),
+            models=tuple(model or ()),
+            grid=grid,
+            splits=splits,
+            final_runs=final_runs,
+            seed=seed,
+            jobs=jobs,
+            executor=executor,
+            address=address,
+            retry_failed=retry_failed,
+            data_root=None if data_root is None else str(data_root),
+            say=lambda what, phase, done, total: advance(done, total, f"{what}: {phase}"),
+        )
+        parts = []
+        for part in run(item, request):
+            parts.append(part)
+            note(f"{part.part}: {part.verdict}")
+    if json:
+        print_json([asdict(part) for part in parts])
+    else:
+        rows = [(part.part, part.shown or ("failed" if part.failed else "skipped")) for part in parts]
+        print_table(f"{item}, results in {out}", ("part", "result"), rows)
+    failed = [part for part in parts if part.failed]
+    if failed:
+        raise InputError(f"{len(failed)} of {len(parts)} parts failed, the first: {failed[0].part}: {failed[0].failed}")

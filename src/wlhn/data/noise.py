@@ -1,0 +1,79 @@
+"""Noise on a node set, as the paper's appendix has it: on features, or as edges between classes.
+
+A noisy set has a name of its own, `Cornell+feature-noise-0.1` or `Cornell+structure-noise-0.2`, so that whoever loads
+it by name gets the same one. The noise is drawn once for a set, by seed, whatever the split.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from wlhn.data.dataset import Dataset
+from wlhn.errors import InputError
+from wlhn.graphs import Graphs
+
+NAME = re.compile(r"(?P<data>.+)\+(?P<kind>feature|structure)-noise-(?P<share>0\.\d+)")
+MEAN, DEVIATION = 2.0, 0.2
+
+
+def split_name(name: str) -> tuple[str, str, float]:
+    """(data set, kind of noise, share) of a noisy set's name; of another name, itself and no noise.
+
+    >>> split_name("Cornell+feature-noise-0.1"), split_name("Cornell")
+    (('Cornell', 'feature', 0.1), ('Cornell', '', 0.0))
+    """
+    found = NAME.fullmatch(name)
+    return (found["data"], found["kind"], float(found["share"])) if found else (name, "", 0.0)
+
+
+def with_noise(dataset: Dataset, kind: str, share: float, *, seed: int = 0) -> Dataset:
+    """The data set with noise on this share of its nodes' features, or this share of edges more.
+
+    >>> from wlhn.data import load
+    >>> load("karate+structure-noise-0.1").graphs.num_edges, load("karate").graphs.num_edges
+    (172, 156)
+    """
+    if len(dataset.graphs) != 1 or dataset.level != "node" or dataset.task != "classification":
+        raise InputError(f"{dataset.name}: expected one graph whose nodes have classes, to put noise on")
+    rng = np.random.default_rng([seed, round(1000 * share)])
+    noisy = on_features if kind == "feature" else between_classes
+    return replace(
+        dataset,
+        name=f"{dataset.name}+{kind}-noise-{share:g}",
+        graphs=noisy(dataset, share, rng),
+        notes=(*dataset.notes, f"{kind} noise, share {share:g}, drawn with seed {seed}"),
+    )
+
+
+def on_features(dataset: Dataset, share: float, rng: np.random.Generator) -> Graphs:
+    """Gaussian noise added to every feature of a share of the nodes."""
+    graphs = dataset.graphs
+    if graphs.x is None or graphs.x.dtype.kind != "f":
+        raise InputError(f"{dataset.name}: expected nodes with numeric features, to put noise on")
+    nodes = rng.choice(graphs.num_nodes, round(share * graphs.num_nodes), replace=False)
+    x = np.array(graphs.x)
+    x[nodes] += rng.normal(MEAN, DEVIATION, (len(nodes), x.shape[1]))
+    return replace(graphs, x=x)
+
+
+def between_classes(dataset: Dataset, share: float, rng: np.random.Generator) -> Graphs:
+    """New edges between nodes of different classes, in both directions where all edges have both."""
+    graphs, y, n = dataset.graphs, dataset.y, dataset.graphs.num_nodes
+    source, target = graphs.edge_index.astype(np.int64)
+    known = set((source * n + target).tolist())
+    both_ways = all(v * n + u in known for u, v in zip(source.tolist(), target.tolist(), strict=True))
+    free = len(known) + round(share * len(known)) <= np.sum(y[:, None] != y[None, :])
+    if not free or graphs.edge_label is not None or graphs.edge_attr is not None:
+        raise InputError(f"{dataset.name}: expected plain edges, and room for more between classes")
+    added: list[tuple[int, int]] = []
+    while len(added) < round(share * graphs.num_edges):
+        u, v = rng.integers(n, size=2).tolist()
+        if y[u] != y[v] and u * n + v not in known:
+            new = [(u, v), (v, u)] if both_ways else [(u, v)]
+            known |= {a * n + b for a, b in new}
+            added += new
+    edges = np.concatenate([graphs.edge_index, np.array(added, int).reshape(-1, 2).T], axis=1)
+    return Graphs.from_edges(edges, n, x=graphs.x, node_label=graphs.node_label, node_ids=graphs.node_ids)

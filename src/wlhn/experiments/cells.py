@@ -1,0 +1,93 @@
+"""A table, cell by cell: each is an evaluation in a folder of its own, `results/ITEM/COLUMN/ROW`.
+
+Cells are independent of each other. One whose data are not there is skipped, one whose jobs fail has no result; both
+are named, and the others go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import Literal
+
+from wlhn.data.dataset import Dataset
+from wlhn.data.load import load
+from wlhn.errors import InputError
+from wlhn.evaluation.evaluate import OUTCOME, evaluate, read_outcome, shown
+from wlhn.evaluation.executor import executor_named
+from wlhn.evaluation.grids import read_grid
+from wlhn.evaluation.settings import Settings
+from wlhn.experiments.request import Done, Request
+from wlhn.experiments.table import Column, Row, Table, read_table
+
+
+def reproduce_table(item: str, request: Request) -> Iterator[Done]:
+    """Run the cells of a table of the paper that are asked for."""
+    return run_cells(read_table(item), request)
+
+
+def run_cells(table: Table, request: Request) -> Iterator[Done]:
+    """Run the cells that are asked for, one after the other."""
+    cells = table.cells(request.datasets, request.models)
+    with executor_named(request.executor, request.jobs, request.address) as executor:
+        for column, group in groupby(cells, key=lambda cell: cell[0]):
+            try:
+                dataset = load(column.data, data_root=request.data_root)
+            except InputError as error:
+                yield Done(column.key, skipped=str(error))
+                continue
+            for _, row in group:
+                part = f"{column.key}, {row.key}"
+                try:
+                    yield Done(part, shown=_cell(dataset, column, row, request, executor))
+                except InputError as error:
+                    yield Done(part, failed=str(error))
+
+
+def cell_folder(results: Path, column: Column, row: Row) -> Path:
+    """Where the evaluation of a cell lies."""
+    return results / column.item / column.key / row.key
+
+
+def candidates(row: Row, grid: str, level: Literal["graph", "node"]) -> list[Settings]:
+    """The settings of a grid with the row's own ones, each once.
+
+    >>> row = Row("deep", "deep GIN", "gin", {"num_layers": 20, "dropout": 0.0})
+    >>> [settings.num_layers for settings in candidates(row, "lean", "graph")]
+    [20]
+    """
+    return list(dict.fromkeys(replace(settings, **row.settings) for settings in read_grid(grid, row.model, level)))
+
+
+def _cell(dataset: Dataset, column: Column, row: Row, request: Request, executor: Executor | None) -> str:
+    place = cell_folder(request.folder, column, row)
+    splits, final_runs = _extent(place, request)
+    outcome = evaluate(
+        dataset,
+        column.data,
+        candidates(row, request.grid, dataset.level),
+        place,
+        protocol=column.protocol,
+        grid=request.grid,
+        seed=request.seed,
+        final_runs=final_runs,
+        num_splits=splits,
+        data_root=request.data_root,
+        executor=executor,
+        retry_failed=request.retry_failed,
+        on_done=lambda phase, done, total: request.say(f"{column.key}, {row.key}", phase, done, total),
+    )
+    return f"{shown(outcome['mean'], outcome['metric'])} ± {shown(outcome['std'], outcome['metric'])}"
+
+
+def _extent(place: Path, request: Request) -> tuple[int | None, int | None]:
+    """(splits, final runs): as asked, but never less than what is there already."""
+    if not (place / OUTCOME).exists():
+        return request.splits, request.final_runs
+    before = read_outcome(place)
+    all_splits = before["num_splits"] is None or request.splits is None
+    splits = None if all_splits else max(before["num_splits"], request.splits)
+    return splits, max(before["final_runs"], request.final_runs or before["final_runs"])

@@ -1,0 +1,88 @@
+"""Accuracy against depth: every point is a cell as those of tables are, with its number of layers fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from wlhn.experiments.cells import run_cells
+from wlhn.experiments.figure import in_both_formats
+from wlhn.experiments.outcomes import Cell, read_cells
+from wlhn.experiments.request import Done, Request
+from wlhn.experiments.table import Column, Row, Table, read_paper
+from wlhn.report.depth import depth_accuracy
+from wlhn.report.markdown import duration, listed, markdown_table, plus_minus
+
+
+def depth_table(item: str) -> Table:
+    """Columns are data sets, rows models at a depth.
+
+    >>> [row.key for row in depth_table("figure-oversmoothing").rows][:2]
+    ['wlhn-depth-1', 'wlhn-depth-2']
+    """
+    paper = read_paper(item)
+    rows = [
+        Row(_key(model, depth), f"{name}, {depth} layers", model, {"num_layers": depth, "dropout": 0.0})
+        for model, name in paper["models"].items()
+        for depth in paper["depths"]
+    ]
+    columns = tuple(Column(name, name, "ten-fold", item) for name in paper["columns"])
+    return Table(paper["title"], paper["about"], columns, tuple(rows), "graph", 1, tuple(paper["notes"]), {})
+
+
+def _key(model: str, depth: int) -> str:
+    return f"{model}-depth-{depth}"
+
+
+def reproduce_depths(item: str, request: Request) -> Iterator[Done]:
+    """Run the points that are asked for (a model stands for all its depths), and draw what is there."""
+    paper, table = read_paper(item), depth_table(item)
+    models: list[str] = []
+    for name in request.models:
+        models += [_key(name, d) for d in paper["depths"]] if name in paper["models"] else [name]
+    yield from run_cells(table, replace(request, models=tuple(models), final_runs=request.final_runs or 1))
+    cells = read_cells(table, request.folder)
+    for column in table.columns:
+        shown = [m for m in paper["models"] if any((column.key, _key(m, d)) in cells for d in paper["depths"])]
+        depths = [d for d in paper["depths"] if shown and all((column.key, _key(m, d)) in cells for m in shown)]
+        scores = {paper["models"][m]: [_scores(cells[column.key, _key(m, d)]) for d in depths] for m in shown}
+        if depths and len({len(row) for rows in scores.values() for row in rows}) == 1:
+            for path in in_both_formats(request.folder / item / column.key):
+                depth_accuracy(depths, scores, path, metric="test accuracy, percent", title=column.key)
+
+
+def _scores(cell: Cell) -> list[float]:
+    return [100 * sum(split["test_scores"]) / len(split["test_scores"]) for split in cell.outcome["splits"]]
+
+
+def depths_section(item: str, results: Path, link: str) -> str:
+    """Accuracies by depth, whether numbers broke down, and the pictures."""
+    paper, table = read_paper(item), depth_table(item)
+    cells = read_cells(table, results)
+    parts = [f"## {table.title}", f"`wlhn reproduce {item}`. {table.about}", *table.notes]
+    if not cells:
+        return "\n\n".join([*parts, "Not run."])
+    rows = [
+        [f"{column.key}, {name}", *(_shown(cells.get((column.key, _key(model, d)))) for d in paper["depths"])]
+        for column in table.columns
+        for model, name in paper["models"].items()
+    ]
+    parts.append(markdown_table(["layers", *map(str, paper["depths"])], rows))
+    broken = sum(cell.outcome["numerics"]["broken_runs"] for cell in cells.values())
+    runs = sum(cell.outcome["jobs"] for cell in cells.values())
+    parts.append(f"Numbers broke down (NaN or infinity) in {broken} of {runs} runs.")
+    versions = sorted({cell.outcome["version"] for cell in cells.values()})
+    grids = sorted({cell.outcome["grid"] for cell in cells.values()})
+    work = duration(sum(cell.outcome["seconds"] for cell in cells.values()))
+    parts.append(f"Grid {listed(grids)}, version {listed(versions)}, {work} of work; † a part of the folds alone.")
+    for column in table.columns:
+        if (results / item / f"{column.key}.svg").exists():
+            parts.append(f"![{column.key}]({link}/{item}/{column.key}.svg)")
+    return "\n\n".join(parts)
+
+
+def _shown(cell: Cell | None) -> str:
+    if cell is None:
+        return "–"
+    return plus_minus(cell.mean, cell.std, 1) + ("" if cell.outcome["num_splits"] is None else "†")

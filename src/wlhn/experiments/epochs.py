@@ -1,0 +1,93 @@
+"""Table 5, the time of an epoch: GIN, HGCN and WLHN take turns on one data set, and ratios to GIN are compared.
+
+Seconds depend on the machine, ratios much less. One file for each data set, `results/table-time/NAME.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from wlhn.bench.epoch import BATCH, CHANNELS, LAYERS, make_epoch
+from wlhn.bench.timing import alternate, threads
+from wlhn.data.load import load
+from wlhn.errors import InputError
+from wlhn.evaluation.provenance import code_version, data_hash
+from wlhn.experiments.request import Done, Request
+from wlhn.experiments.table import known_key, read_paper
+from wlhn.files import write_json
+from wlhn.report.markdown import listed, markdown_table
+
+CONTESTANTS = ("gin", "hgcn", "wlhn")
+MOST_ROUNDS, SECONDS = 7, 60  # at least two rounds; more as long as they fit
+
+
+def reproduce_times(item: str, request: Request) -> Iterator[Done]:
+    """Measure the data sets that are asked for and have not been measured."""
+    known = list(read_paper(item)["rows"]["GIN"])
+    for name in [known_key("dataset", given, known) for given in request.datasets] or known:
+        path = request.folder / item / f"{name}.json"
+        if not path.exists():
+            try:
+                write_json(path, _measure(name, request))
+            except InputError as error:
+                yield Done(name, skipped=str(error))
+                continue
+        seconds = json.loads(path.read_bytes())["seconds"]
+        yield Done(name, shown=", ".join(f"{c}/gin {seconds[c] / seconds['gin']:.2f}" for c in CONTESTANTS[1:]))
+
+
+def _measure(name: str, request: Request) -> dict[str, object]:
+    dataset = load(name, data_root=request.data_root)
+    request.say(name, "measuring", 0, 1)
+    number = min(2, os.cpu_count() or 1)
+    with threads(number):
+        epochs = {contestant: make_epoch(contestant, dataset) for contestant in CONTESTANTS}
+        for epoch in epochs.values():
+            epoch()  # compile, allocate
+        start = time.perf_counter()
+        best = alternate(epochs, 1)
+        rounds = min(MOST_ROUNDS, 2 + int(SECONDS / (time.perf_counter() - start)))
+        more = alternate(epochs, rounds - 1)
+    return {
+        "data": dataset.name,
+        "data_hash": data_hash(dataset),
+        "seconds": {c: round(min(best[c], more[c]), 6) for c in CONTESTANTS},
+        "rounds": rounds,
+        "threads": number,
+        "version": code_version(),
+    }
+
+
+def times_section(item: str, results: Path, link: str) -> str:
+    """The section of table 5."""
+    paper = read_paper(item)
+    known = list(paper["rows"]["GIN"])
+    found = {
+        name: json.loads(path.read_bytes()) for name in known if (path := results / item / f"{name}.json").exists()
+    }
+    parts = [f"## {paper['title']}", f"`wlhn reproduce {item}`. {paper['about']}", *paper["notes"]]
+    if not found:
+        return "\n\n".join([*parts, "Not run."])
+    parts.append(
+        f"Width {CHANNELS}, {LAYERS} layers, batches of {BATCH}; the best of the rounds, in which they take turns. "
+        "Ratios are ours / the paper's."
+    )
+    header = ["", "HGCN/GIN", "WLHN/GIN", "GIN s", "HGCN s", "WLHN s", "rounds", "threads", "version", "again"]
+    rows = []
+    for name, result in found.items():
+        seconds = result["seconds"]
+        published = {c: paper["rows"][row][name] for c, row in (("gin", "GIN"), ("hgcn", "HGCN"), ("wlhn", "WLHN"))}
+        ratios = [
+            f"**{seconds[c] / seconds['gin']:.2f}** / {published[c] / published['gin']:.2f}" for c in ("hgcn", "wlhn")
+        ]
+        times = [f"{seconds[c]:.3f}" for c in CONTESTANTS]
+        conditions = [str(result["rounds"]), str(result["threads"]), result["version"]]
+        rows.append([name, *ratios, *times, *conditions, f"`wlhn reproduce {item} --dataset {name}`"])
+    parts.append(markdown_table(header, rows))
+    if len(found) < len(known):
+        parts.append(f"Not run: {listed([name for name in known if name not in found])}.")
+    return "\n\n".join(parts)

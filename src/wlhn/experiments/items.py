@@ -1,0 +1,68 @@
+"""What can be reproduced, by name: how it is run, and what is said of its results."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from wlhn.experiments.cells import reproduce_table
+from wlhn.experiments.depths import depths_section, reproduce_depths
+from wlhn.experiments.epochs import reproduce_times, times_section
+from wlhn.experiments.large_tree import distances_section, reproduce_distances
+from wlhn.experiments.request import Done, Request
+from wlhn.experiments.sections import summary, table_section
+from wlhn.experiments.small_tree import hierarchy_section, reproduce_hierarchy
+from wlhn.files import replacing
+from wlhn.models.settings import one_of
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table or figure of the paper."""
+
+    run: Callable[[str, Request], Iterator[Done]]
+    section: Callable[[str, Path, str], str]  # (item, folder of results, that folder in links) → Markdown
+
+
+TABLE = Item(reproduce_table, table_section)
+
+ITEMS: dict[str, Item] = {
+    "table-structural": TABLE,
+    "table-nodes": TABLE,
+    "table-graphs": TABLE,
+    "table-molecules": TABLE,
+    "table-time": Item(reproduce_times, times_section),
+    "table-feature-noise": TABLE,
+    "table-structure-noise": TABLE,
+    "figure-hierarchy": Item(reproduce_hierarchy, hierarchy_section),
+    "figure-distances": Item(reproduce_distances, distances_section),
+    "figure-oversmoothing": Item(reproduce_depths, depths_section),
+}
+
+PREFACE = """# Results
+
+Every table and figure of *Weisfeiler and Leman go Hyperbolic* (AISTATS 2023), run here. This page is written by
+`wlhn report` from the result files; what is said in words comes from them and from the notes kept beside the paper's
+numbers. Numbers are means ± standard deviations over splits (each the mean of its final runs), in the paper's units;
+settings are selected on validation items alone. "One standard error" is the paper's deviation over √10."""
+
+
+def reproduce(item: str, request: Request) -> Iterator[Done]:
+    """Run a table or figure of the paper, or the part that is asked for; what is done already is not done again."""
+    one_of("item", item, *ITEMS)
+    return ITEMS[item].run(item, request)
+
+
+def write_report(results: Path, out: Path) -> None:
+    """RESULTS.md from a folder of results: the same files give the same bytes."""
+    link = Path(os.path.relpath(results, out.parent)).as_posix()
+    tables = [item for item, entry in ITEMS.items() if entry is TABLE]
+    sections = [
+        PREFACE,
+        summary(tables, results),
+        *(entry.section(item, results, link) for item, entry in ITEMS.items()),
+    ]
+    with replacing(out) as draft:
+        draft.write_text("\n\n".join([PREFACE, summary(tables, results), *sections]) + "\n", encoding="utf-8")

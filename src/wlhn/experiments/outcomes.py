@@ -1,0 +1,124 @@
+"""The cells of a table that have a result, beside what the paper has, and what can be said of each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from wlhn.errors import InputError
+from wlhn.evaluation.comparison import compare
+from wlhn.evaluation.evaluate import OUTCOME, read_outcome
+from wlhn.evaluation.metrics import METRICS
+from wlhn.evaluation.protocols import PROTOCOLS
+from wlhn.experiments.cells import candidates, cell_folder
+from wlhn.experiments.table import Column, Row, Table
+
+REPEATS = 10  # folds, splits or seeds behind each of the paper's means
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of ours and one of the paper's, in the paper's units (percent, or errors as they are)."""
+
+    column: Column
+    row: Row
+    outcome: dict[str, Any]
+    level: Literal["graph", "node"]
+
+    @property
+    def scale(self) -> float:
+        return 100.0 if METRICS[self.outcome["metric"]].percent else 1.0
+
+    @property
+    def mean(self) -> float:
+        return self.scale * float(self.outcome["mean"])
+
+    @property
+    def std(self) -> float | None:
+        """None for a single run: it has no spread."""
+        splits = self.outcome["splits"]
+        return self.scale * float(self.outcome["std"]) if len(splits) * len(splits[0]["test_scores"]) > 1 else None
+
+    @property
+    def paper(self) -> tuple[float, float | None] | None:
+        """(mean, standard deviation or None) of the paper, or None where it has no number."""
+        return published_number(self.row.paper.get(self.column.key))
+
+    @property
+    def whole(self) -> bool:
+        """Whether the protocol was run as it is, and not a part of it."""
+        runs = PROTOCOLS[self.outcome["protocol"]].final_runs
+        return self.outcome["num_splits"] is None and self.outcome["final_runs"] >= runs
+
+    @property
+    def extent(self) -> str:
+        """How many splits and runs, and whether that is all."""
+        splits, runs = len(self.outcome["splits"]), self.outcome["final_runs"]
+        return f"{splits} × {runs}" + ("" if self.whole else ", not all")
+
+    @property
+    def behind(self) -> float | None:
+        """By how many of the paper's standard errors we are worse; negative where better, None where unknown."""
+        if self.paper is None or self.paper[1] is None:
+            return None
+        worse = self.paper[0] - self.mean
+        if not METRICS[self.outcome["metric"]].higher_is_better:
+            worse = -worse
+        return worse / (self.paper[1] / math.sqrt(REPEATS))
+
+    @property
+    def same_grid(self) -> bool:
+        """Whether the grid of this name still has the settings that were tried."""
+        try:
+            now = candidates(self.row, self.outcome["grid"], self.level)
+        except InputError:  # a file that is gone
+            return True
+        return [settings.to_json() for settings in now] == self.outcome["candidates"]
+
+    def command(self, item: str) -> str:
+        """What makes this cell again."""
+        outcome = self.outcome
+        options = {
+            "grid": outcome["grid"] if outcome["grid"] != "lean" else None,
+            "splits": outcome["num_splits"],
+            "final-runs": outcome["final_runs"]
+            if outcome["final_runs"] != PROTOCOLS[outcome["protocol"]].final_runs
+            else None,
+            "seed": outcome["seed"] or None,
+        }
+        given = "".join(f" --{name} {value}" for name, value in options.items() if value is not None)
+        return f"wlhn reproduce {item} --dataset {self.column.key} --model {self.row.key}{given}"
+
+
+def published_number(given: Any) -> tuple[float, float | None] | None:
+    """What the paper has in a cell: (mean, deviation), (mean, None), or None where it has a word or nothing.
+
+    >>> published_number([86.0, 7.4]), published_number([34.59]), published_number("OOR")
+    ((86.0, 7.4), (34.59, None), None)
+    """
+    if not isinstance(given, list):
+        return None
+    return given[0], given[1] if len(given) > 1 else None
+
+
+def read_cells(table: Table, results: Path) -> dict[tuple[str, str], Cell]:
+    """The cells of a table that have a result, by column and row."""
+    return {
+        (column.key, row.key): Cell(column, row, read_outcome(place), table.level)
+        for column, row in table.cells()
+        if ((place := cell_folder(results, column, row)) / OUTCOME).exists()
+    }
+
+
+def against(cell: Cell, other: Cell | None) -> str:
+    """The mean difference to another model on the same splits, with p of the corrected resampled t-test."""
+    if other is None or cell.row.key == other.row.key:
+        return ""
+    try:
+        comparison = compare(cell.outcome, other.outcome)
+    except InputError:  # other splits, or another number of them
+        return ""
+    digits = 1 if cell.scale == 100 else 4
+    return f"{cell.scale * comparison.difference:+.{digits}f} (p = {comparison.corrected_t_p:.2f})"

@@ -1,0 +1,82 @@
+"""Figures 1, 2 and 4: a small graph, its refinement and WL tree, Sarkar's disc, and distances without training.
+
+The paper's graph can be seen in its figure alone; ours is a triangle with two tails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from wlhn.embeddings import sarkar
+from wlhn.evaluation.provenance import code_version
+from wlhn.experiments.figure import NUMBERS, figure_section, in_both_formats
+from wlhn.experiments.request import Done, Request
+from wlhn.experiments.untrained import correlation, distances
+from wlhn.files import write_json
+from wlhn.hierarchy import refine
+from wlhn.report.drawings import refinement_steps
+from wlhn.report.markdown import markdown_table
+from wlhn.report.matrices import distance_heatmap
+from wlhn.report.trees import disc, tree
+
+ROUNDS, DIMENSION, TAU, SEEDS = 4, 128, 1.0, 10
+SHOWN = ("WLHN", "WLHN, whitened", "GIN")
+
+
+def example_graph() -> nx.Graph:
+    """A triangle with two tails, of three nodes and of two: refinement takes three rounds to tell all nodes apart."""
+    return nx.Graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (1, 6), (6, 7)])
+
+
+def reproduce_hierarchy(item: str, request: Request) -> Iterator[Done]:
+    """Numbers and pictures of the small tree."""
+    graph = example_graph()
+    hierarchy = refine(graph, ROUNDS)
+    truth = hierarchy.tree.all_distances()
+    seeds = [request.seed + k for k in range(SEEDS)]
+    made = {m: [distances(m, hierarchy, DIMENSION, TAU, seed) for seed in seeds] for m in SHOWN}
+    folder = request.folder / item
+    for path in in_both_formats(folder / "refinement"):
+        refinement_steps(list(graph.edges), hierarchy.colours, path)
+    for path in in_both_formats(folder / "tree"):
+        tree(hierarchy.tree.parent, path)
+    names = ["root", *(f"depth {t}" for t in range(1, ROUNDS + 1))]
+    for path in in_both_formats(folder / "disc"):
+        points = sarkar(hierarchy.tree, TAU).points
+        disc(points, hierarchy.tree.parent, path, group=hierarchy.tree.depth, names=names)
+    for path in in_both_formats(folder / "heatmap"):
+        distance_heatmap(made["WLHN"][0], path, group=hierarchy.tree.depth, title="WLHN, random weights")
+    correlations = {m: [round(correlation(d, truth), 6) for d in made[m]] for m in SHOWN}
+    numbers = {
+        "edges": [list(edge) for edge in graph.edges],
+        "colours": hierarchy.num_colours,
+        "dimension": DIMENSION,
+        "tau": TAU,
+        "seeds": seeds,
+        "correlation": correlations,
+        "version": code_version(),
+    }
+    write_json(folder / NUMBERS, numbers)
+    yield Done("the small tree", shown=", ".join(f"{m} {np.mean(v):.2f}" for m, v in correlations.items()))
+
+
+def hierarchy_section(item: str, results: Path, link: str) -> str:
+    """Correlations, ours and the paper's, and the pictures."""
+    return figure_section(item, results, link, ("refinement", "tree", "disc", "heatmap"), correlation_table)
+
+
+def correlation_table(numbers: dict[str, Any], paper: dict[str, Any]) -> str:
+    """Pearson's correlation with the WL distance: mean, smallest and largest over seeds."""
+    published = {name: f"{value:.2f}" for name, value in paper["correlation"].items()}
+    rows = [
+        [name, f"{np.mean(values):.2f}", f"{min(values):.2f} to {max(values):.2f}", published.get(name, "–")]
+        for name, values in numbers["correlation"].items()
+    ]
+    header = ["correlation with the WL distance", "ours, mean", "over seeds", "paper"]
+    about = f"d = {numbers['dimension']}, τ = {numbers['tau']:g}, {len(numbers['seeds'])} draws of the weights."
+    return f"{about}\n\n{markdown_table(header, rows)}"

@@ -1,0 +1,109 @@
+"""A table of the paper as data: `paper/NAME.json` has its columns, its rows, and the numbers that were published.
+
+A column is a data set under a protocol; a row a model, perhaps with settings of its own (a variant). `paper` of a row
+is {column: [mean, standard deviation]}, with a word such as "OOR" where the paper has no number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from wlhn.data.registry import known_name
+from wlhn.errors import InputError
+
+FOLDER = Path(__file__).parent / "paper"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A data set and how models are assessed on it."""
+
+    key: str  # also the name of its folder
+    data: str  # what `load` takes
+    protocol: str
+    item: str  # the experiment in whose folder its cells lie: tables share them
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model, perhaps with settings of its own, and what the paper has for it."""
+
+    key: str  # also the name of its folder
+    name: str
+    model: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    paper: Mapping[str, Any] = field(default_factory=dict)
+    columns: tuple[str, ...] | None = None  # where it makes sense; everywhere where None
+
+
+@dataclass(frozen=True)
+class Table:
+    """What is to be run, and what the paper has."""
+
+    title: str
+    about: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    level: Literal["graph", "node"]  # what has targets
+    digits: int  # after the point
+    notes: tuple[str, ...]
+    gaps: Mapping[str, str]  # by column: what was tried where we are below the paper, and the best explanation
+
+    def cells(self, datasets: Sequence[str] = (), models: Sequence[str] = ()) -> list[tuple[Column, Row]]:
+        """Columns and rows that go together, data set by data set; of these names alone, where there are any.
+
+        >>> [(column.key, row.key) for column, row in read_table("table-graphs").cells(["mutag"], ["gin", "wlhn"])]
+        [('MUTAG', 'gin'), ('MUTAG', 'wlhn')]
+        """
+        wanted = [known_key("dataset", name, [c.key for c in self.columns]) for name in datasets]
+        models = [known_key("model", name, [row.key for row in self.rows]) for name in models]
+        columns = [c for c in self.columns if not wanted or c.key in wanted]
+        rows = [row for row in self.rows if not models or row.key in models]
+        return [(c, row) for c in columns for row in rows if row.columns is None or c.key in row.columns]
+
+
+def known_key(what: str, name: str, keys: list[str]) -> str:
+    """The key that a name stands for, in any case, or as an alias of a data set.
+
+    >>> known_key("dataset", "imdb-b", ["MUTAG", "IMDB-BINARY"])
+    'IMDB-BINARY'
+    """
+    wanted = (name.casefold(), (known_name(name) or name).casefold())
+    for key in keys:
+        if key.casefold() in wanted:
+            return key
+    raise InputError(f"{what} {name}: not part of it, expected {' or '.join(keys)}")
+
+
+def read_table(name: str) -> Table:
+    """The table of this name.
+
+    >>> table = read_table("table-graphs")
+    >>> next(row.paper["MUTAG"] for row in table.rows if row.key == "wlhn")
+    [86.0, 7.4]
+    """
+    document = read_paper(name)
+    shared = {"protocol": document.get("protocol", ""), "item": name}
+    return Table(
+        title=document["title"],
+        about=document["about"],
+        columns=tuple(Column(**{"data": c["key"]} | shared | c) for c in document["columns"]),
+        rows=tuple(
+            Row(**{"key": row["model"]} | row | {"columns": tuple(row["columns"]) if "columns" in row else None})
+            for row in document["rows"]
+        ),
+        level=document["level"],
+        digits=document["digits"],
+        notes=tuple(document["notes"]),
+        gaps=document["gaps"],
+    )
+
+
+def read_paper(name: str) -> dict[str, Any]:
+    """What is kept of a table or figure of the paper."""
+    document: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_bytes())
+    return document

@@ -1,0 +1,95 @@
+"""The paper's numbers as we keep them agree with what its text says of them; rows and columns can be run."""
+
+from typing import Any
+
+import pytest
+
+from wlhn.data.noise import split_name
+from wlhn.data.registry import KNOWN
+from wlhn.evaluation.grids import read_grid
+from wlhn.evaluation.protocols import PROTOCOLS
+from wlhn.experiments.cells import candidates
+from wlhn.experiments.items import ITEMS, TABLE
+from wlhn.experiments.table import FOLDER, read_paper, read_table
+from wlhn.models.registry import check_options, registered
+
+TABLES = [item for item, entry in ITEMS.items() if entry is TABLE]
+
+
+def means(item: str) -> dict[str, dict[str, float]]:
+    """{column: {row: mean}}."""
+    found: dict[str, dict[str, float]] = {}
+    for row in read_table(item).rows:
+        for column, value in row.paper.items():
+            if isinstance(value, list):
+                found.setdefault(column, {})[row.key] = value[0]
+    return found
+
+
+def best(item: str) -> dict[str, set[str]]:
+    return {column: {k for k, v in rows.items() if v == max(rows.values())} for column, rows in means(item).items()}
+
+
+def test_every_item_has_its_data_and_the_other_way_round() -> None:
+    assert {path.stem for path in FOLDER.glob("*.json")} == set(ITEMS)
+
+
+@pytest.mark.parametrize("item", TABLES)
+def test_rows_and_columns_can_be_run(item: str) -> None:
+    table = read_table(item)
+    assert len({row.key for row in table.rows}) == len(table.rows)
+    assert len({column.key for column in table.columns}) == len(table.columns)
+    for column in table.columns:
+        assert split_name(column.data)[0] in KNOWN
+        assert column.protocol in PROTOCOLS
+        if column.item != item:  # shared cells: there they are, under the same protocol
+            assert (column.key, column.protocol) in {(c.key, c.protocol) for c in read_table(column.item).columns}
+    for row in table.rows:
+        assert table.level in registered(row.model).levels
+        assert set(row.paper) <= {column.key for column in table.columns}
+        for settings in candidates(row, "lean", table.level):
+            check_options(settings)
+        assert len(candidates(row, "lean", table.level)) == len(read_grid("lean", row.model, table.level))
+    wlhn = next(row for row in table.rows if row.key == "wlhn")
+    assert all(column.key in wlhn.paper for column in table.columns if not column.key.endswith("-fixed-splits"))
+    frozen = [row.settings for row in table.rows if row.key == "wlhn-frozen-encoder"]
+    assert frozen == [{"frozen_encoder": True}] or item.endswith("-noise")
+
+
+def test_what_the_text_says_of_graph_classification() -> None:
+    """'outperforms the baselines on 6 out of the 10 datasets'."""
+    winners = best("table-graphs")
+    assert len(winners) == 10
+    assert sum(who == {"wlhn"} for who in winners.values()) == 6
+    errica = ("dgcnn", "diffpool", "ecc", "graphsage", "gin")
+    models = {row.key for row in read_table("table-graphs").rows if row.paper}
+    assert models == {*errica, "gcn", "hgcn-poincare", "hgcn-hyperboloid", "wlhn"}
+
+
+def test_what_the_text_says_of_node_classification() -> None:
+    """'3 out of the 5 datasets'; 'improvements of 2.97%, 2.33% and 1.83% over the best competitor'."""
+    found = means("table-nodes")
+    assert sum(who == {"wlhn"} for who in best("table-nodes").values()) == 3
+    for column, gain in (("Cornell", 2.97), ("Squirrel", 2.33), ("Actor", 1.83)):
+        others = [value for row, value in found[column].items() if row != "wlhn"]
+        assert len(others) == 8
+        assert found[column]["wlhn"] - max(others) == pytest.approx(gain)
+
+
+@pytest.mark.parametrize("item", ["table-molecules", "table-feature-noise", "table-structure-noise"])
+def test_where_wlhn_is_best_everywhere(item: str) -> None:
+    assert all(who == {"wlhn"} for who in best(item).values())
+
+
+def test_what_the_text_says_of_structural_properties() -> None:
+    """'outperforms the two baselines under all settings': its errors are the smallest."""
+    for rows in means("table-structural").values():
+        assert set(rows) == {"gcn", "gin", "wlhn"}
+        assert min(rows, key=lambda row: rows[row]) == "wlhn"
+
+
+def test_times_are_those_of_three_models_on_ten_sets() -> None:
+    rows: dict[str, Any] = read_paper("table-time")["rows"]
+    columns = [column.key for column in read_table("table-graphs").columns]
+    assert {name: list(times) for name, times in rows.items()} == dict.fromkeys(("GIN", "HGCN", "WLHN"), columns)
+    assert all(rows["WLHN"][name] > rows["GIN"][name] for name in columns)

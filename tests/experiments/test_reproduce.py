@@ -1,0 +1,228 @@
+"""Reproducing and reporting: kills change nothing, parts are labelled, and each command makes its cell again."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from running import wlhn
+from wlhn.data.dataset import Dataset
+from wlhn.data.load import load
+from wlhn.errors import InputError
+from wlhn.experiments import cells, epochs, large_tree
+from wlhn.experiments.items import write_report
+
+COMMAND = "import sys; from wlhn.cli import main; sys.argv[0] = 'wlhn'; main()"
+PLACE = Path("table-graphs/MUTAG")
+
+
+def numbers(folder: Path) -> dict[str, Any]:
+    """All outcomes in a folder of results without what may differ: time."""
+    found = {}
+    for path in sorted(folder.rglob("evaluation.json")):
+        outcome = json.loads(path.read_bytes())
+        found[str(path.relative_to(folder))] = {key: value for key, value in outcome.items() if key != "seconds"}
+    return found
+
+
+def run(out: Path, grid: Path, *more: str) -> None:
+    ran = wlhn(*arguments(out, grid), *more)
+    assert ran.code == 0, ran.err
+
+
+def arguments(out: Path, grid: Path) -> list[str]:
+    options = {"dataset": "MUTAG", "model": "wlhn", "grid": grid, "splits": 2, "final-runs": 1, "out": out, "jobs": 1}
+    return ["reproduce", "table-graphs", *(str(x) for k, v in options.items() for x in (f"--{k}", v)), "--model", "gin"]
+
+
+@pytest.fixture(scope="module")
+def whole(grid: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two cells of table 3, two folds each."""
+    folder = tmp_path_factory.mktemp("whole")
+    run(folder, grid)
+    return folder
+
+
+def test_a_table_does_not_depend_on_kills(whole: Path, grid: Path, tmp_path: Path) -> None:
+    """Killed in the first cell, killed in the second, started again: the same numbers, and the same report."""
+    for jobs in (1, 8):  # of 6 in each cell
+        command = [sys.executable, "-c", COMMAND, *arguments(tmp_path, grid)]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, env=os.environ | {"OMP_NUM_THREADS": "1"}) as process:
+            deadline = time.monotonic() + 300
+            while len(list(tmp_path.rglob("jobs/*.json"))) < jobs and process.poll() is None:
+                assert time.monotonic() < deadline
+                time.sleep(0.005)
+            process.send_signal(signal.SIGKILL)
+    assert len(list(tmp_path.rglob("evaluation.json"))) < 2 or process.returncode == 0
+    run(tmp_path, grid)
+    assert len(numbers(tmp_path)) == 2
+    assert numbers(tmp_path) == numbers(whole)
+    reports = []
+    for folder in (whole, tmp_path):
+        write_report(folder, folder / "RESULTS.md")
+        reports.append(re.sub(r"\| [\d.]+ (s|min|h) \|", "| |", (folder / "RESULTS.md").read_text()))
+    assert reports[0] == reports[1]
+
+
+def test_the_report_has_ours_the_papers_and_the_same_bytes(whole: Path, tmp_path: Path) -> None:
+    ran = wlhn("report", whole, "--out", tmp_path / "RESULTS.md")
+    assert ran.code == 0, ran.err
+    text = (tmp_path / "RESULTS.md").read_text()
+    write_report(whole, tmp_path / "again.md")
+    assert (tmp_path / "again.md").read_text() == text
+    outcome = json.loads((whole / PLACE / "gin" / "evaluation.json").read_bytes())
+    mean, std = 100 * outcome["mean"], 100 * outcome["std"]
+    row = next(line for line in text.splitlines() if line.startswith("| GIN | ") and "±" in line)
+    assert row.startswith(f"| GIN | {mean:.1f} ± {std:.1f} | 84.7 ± 6.7 | {mean - 84.7:+.1f} | 2 × 1, not all | 2 of ")
+    assert outcome["version"] in row
+    assert f"**{mean:.1f}**† / 84.7" in text
+    assert "Not run: `dgcnn`, `diffpool`, " in text
+    assert "Not run at all: DD, NCI1, " in text
+
+
+def test_the_printed_command_makes_the_cell_again(whole: Path, tmp_path: Path) -> None:
+    write_report(whole, tmp_path / "RESULTS.md")
+    lines = re.findall(r"`(wlhn reproduce table-graphs --dataset .*?)`", (tmp_path / "RESULTS.md").read_text())
+    assert len(lines) == 2
+    for line in lines:
+        ran = wlhn(*shlex.split(line)[1:], "--out", tmp_path)
+        assert ran.code == 0, ran.err
+    assert numbers(tmp_path) == numbers(whole)
+
+
+def outcome_of(whole: Path, results: Path, mean: float, **changes: Any) -> str:
+    """The report on a made-up outcome of WLHN on MUTAG, all folds and runs."""
+    outcome = json.loads((whole / PLACE / "wlhn" / "evaluation.json").read_bytes())
+    outcome |= {"mean": mean, "num_splits": None, "final_runs": 3} | changes
+    path = results / PLACE / "wlhn" / "evaluation.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(outcome))
+    write_report(results, results / "RESULTS.md")
+    return (results / "RESULTS.md").read_text()
+
+
+def test_what_is_below_the_paper_is_said_in_words(whole: Path, tmp_path: Path) -> None:
+    """The paper has 86.0 ± 7.4 over ten folds: one standard error is 2.34."""
+    good = "WLHN is within one standard error of the paper's mean, or better, on MUTAG"
+    bad = "WLHN is below the paper on MUTAG"
+    for mean, fine in ((0.95, True), (0.837, True), (0.836, False), (0.5, False)):
+        text = outcome_of(whole, tmp_path, mean)
+        assert (good in text, bad in text) == (fine, not fine)
+    assert "50.0 against 86.0, 15.4 standard errors" in text
+    assert "(a part of the protocol)" not in text
+    assert "(a part of the protocol)" in outcome_of(whole, tmp_path, 0.5, num_splits=2)
+    assert "(a part of the protocol)" in outcome_of(whole, tmp_path, 0.5, final_runs=1)
+
+
+def test_a_grid_that_changed_is_marked(whole: Path, tmp_path: Path) -> None:
+    mark = "the grid of this name has other settings now"
+    assert mark not in outcome_of(whole, tmp_path, 0.9)
+    assert mark in outcome_of(whole, tmp_path, 0.9, grid="lean")
+
+
+def test_cells_can_be_widened_and_never_shrink(whole: Path, grid: Path, tmp_path: Path) -> None:
+    run(tmp_path, grid, "--splits", "1")
+    one = numbers(tmp_path)
+    assert {len(outcome["splits"]) for outcome in one.values()} == {1}
+    before = set(tmp_path.rglob("jobs/*.json"))
+    run(tmp_path, grid)
+    assert before < set(tmp_path.rglob("jobs/*.json"))
+    assert numbers(tmp_path) == numbers(whole)
+    run(tmp_path, grid, "--splits", "1")
+    assert numbers(tmp_path) == numbers(whole)
+
+
+def test_data_that_are_not_there_are_skipped_by_name(
+    grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def somewhere_else(data: str, **options: Any) -> Dataset:
+        if data == "DD":
+            raise InputError("DD: lies on the moon")
+        return load(data, **options)
+
+    monkeypatch.setattr(cells, "load", somewhere_else)
+    ran = wlhn(*arguments(tmp_path, grid), "--dataset", "DD", "--splits", 1)
+    assert ran.code == 0, ran.err
+    assert "DD: skipped: DD: lies on the moon" in ran.err
+    assert len(numbers(tmp_path)) == 2
+
+
+def test_bad_input_ends_with_one_sentence(tmp_path: Path, grid: Path) -> None:
+    for given, said in (
+        (["reproduce", "table-13"], "item: expected table-structural or "),
+        (["reproduce", "table-nodes", "--dataset", "MUTAG"], "dataset MUTAG: not part of it, expected Cornell or "),
+        (["reproduce", "table-graphs", "--model", "gat"], "model gat: not part of it, expected dgcnn or "),
+        (["report", str(tmp_path / "nowhere")], "no such folder"),
+    ):
+        ran = wlhn(*given)
+        assert ran.code == 2
+        assert said in ran.err
+        assert len(ran.err.strip().splitlines()) == 1
+
+
+def test_a_failed_cell_fails_the_item_and_not_the_others(whole: Path, grid: Path, tmp_path: Path) -> None:
+    (tmp_path / PLACE / "wlhn").mkdir(parents=True)
+    (tmp_path / PLACE / "wlhn" / "plan.json").write_bytes((whole / PLACE / "gin" / "plan.json").read_bytes())
+    ran = wlhn(*arguments(tmp_path, grid))
+    assert ran.code == 2
+    assert "1 of 2 parts failed, the first: MUTAG, wlhn: " in ran.err
+    assert list(numbers(tmp_path)) == [str(PLACE / "gin" / "evaluation.json")]
+
+
+def test_times_are_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(epochs, "SECONDS", 0)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)  # two threads wait long for each other on a busy machine
+    for _ in range(2):
+        ran = wlhn("reproduce", "table-time", "--dataset", "mutag", "--out", tmp_path, "--json")
+        assert ran.code == 0, ran.err
+        monkeypatch.setattr(epochs, "alternate", None)  # a second measurement would fail
+    seconds = json.loads((tmp_path / "table-time" / "MUTAG.json").read_bytes())["seconds"]
+    assert seconds.keys() == {"gin", "hgcn", "wlhn"}
+    write_report(tmp_path, tmp_path / "RESULTS.md")
+    ratio = f"**{seconds['wlhn'] / seconds['gin']:.2f}** / 2.00"
+    assert ratio in (tmp_path / "RESULTS.md").read_text()
+
+
+def test_figures_of_trees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_tree, "DATA", "karate")
+    names = {"figure-hierarchy": ("refinement", "tree", "disc", "heatmap"), "figure-distances": ("distances", "tau")}
+    bytes_before: dict[Path, bytes] = {}
+    for _ in range(2):
+        for item, pictures in names.items():
+            assert wlhn("reproduce", item, "--out", tmp_path).code == 0
+            for name in pictures:
+                assert {f"{name}.svg", f"{name}.png"} <= {path.name for path in (tmp_path / item).iterdir()}
+        found = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
+        assert not bytes_before or found == bytes_before
+        bytes_before = found
+    correlation = json.loads((tmp_path / "figure-hierarchy" / "figure.json").read_bytes())["correlation"]
+    assert min(correlation["WLHN"]) > 0.95 > 0.6 > max(correlation["GIN"])
+    write_report(tmp_path, tmp_path / "RESULTS.md")
+    text = (tmp_path / "RESULTS.md").read_text()
+    for item, pictures in names.items():
+        assert all(f"](./{item}/{name}.svg)" in text for name in pictures)
+    assert re.search(r"\| WLHN \| 0.99 \| .* \| 0.98 \|", text)
+
+
+def test_accuracy_against_depth(grid: Path, tmp_path: Path) -> None:
+    item = "figure-oversmoothing"
+    models = ["wlhn-depth-2", "wlhn-depth-20", "gin-depth-2", "gin-depth-20"]
+    options = [x for model in models for x in ("--model", model)]
+    ran = wlhn("reproduce", item, "--dataset", "MUTAG", *options, "--grid", grid, "--splits", 2, "--out", tmp_path)
+    assert ran.code == 0, ran.err
+    for path in (tmp_path / item / "MUTAG").glob("*/evaluation.json"):
+        outcome = json.loads(path.read_bytes())
+        assert [c["num_layers"] for c in outcome["candidates"]] == [int(path.parent.name.split("-")[-1])]
+    assert (tmp_path / item / "MUTAG.svg").exists()
+    write_report(tmp_path, tmp_path / "RESULTS.md")
+    text = (tmp_path / "RESULTS.md").read_text()
+    assert re.search(r"\| MUTAG, WLHN \| – \| \d+.* \| – \| – \| – \| \d+.* \| – \|", text)
+    assert "Numbers broke down (NaN or infinity) in 0 of 8 runs." in text
