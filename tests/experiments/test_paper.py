@@ -49,11 +49,11 @@ def test_rows_and_columns_can_be_run(item: str) -> None:
         assert set(row.paper) <= {column.key for column in table.columns}
         for settings in candidates(row, "lean", table.level):
             check_options(settings)
-        assert len(candidates(row, "lean", table.level)) == len(read_grid("lean", row.model, table.level))
+        assert 1 <= len(candidates(row, "lean", table.level)) <= len(read_grid("lean", row.model, table.level))
     wlhn = next(row for row in table.rows if row.key == "wlhn")
     assert all(column.key in wlhn.paper for column in table.columns if not column.key.endswith("-fixed-splits"))
-    frozen = [row.settings for row in table.rows if row.key == "wlhn-frozen-encoder"]
-    assert frozen == [{"frozen_encoder": True}] or item.endswith("-noise")
+    frozen = {**wlhn.settings, "frozen_encoder": True}  # and in all else the same
+    assert [row.settings for row in table.rows if row.key == "wlhn-frozen-encoder"] == [frozen] or "noise" in item
 
 
 def test_what_the_text_says_of_graph_classification() -> None:

@@ -29,7 +29,7 @@ class Cell:
 
     @property
     def scale(self) -> float:
-        return 100.0 if METRICS[self.outcome["metric"]].percent else 1.0
+        return 100.0 if METRICS[self.outcome["metric"]].percent else 1 / self.column.divisor
 
     @property
     def mean(self) -> float:

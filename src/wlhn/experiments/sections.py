@@ -114,7 +114,7 @@ def _column(table: Table, column: Column, cells: dict[tuple[str, str], Cell]) ->
     present = [(row, cells[column.key, row.key]) for row in rows if (column.key, row.key) in cells]
     missing = [f"`{row.key}`" for row in rows if (column.key, row.key) not in cells]
     header = ["", "ours", "paper", "difference", "splits × runs", "settings", "against WLHN"]
-    header += ["work", "version", "again"]
+    header += ["time", "version", "again"]
     ours = cells.get((column.key, OURS))
     lines = [_line(column.item, row, cell, table.digits, ours) for row, cell in present]
     parts = [f"**{column.key}**", markdown_table(header, lines)]
