@@ -125,7 +125,8 @@ def _embedded(fitted: Hierarchy, method: str, dimension: int, tau: float, seed: 
 
 def _write(out: Path, fitted: Hierarchy, embedding: TreeEmbedding) -> None:
     """One row for each tree node: depth and number of its colour (a root above all colours has −1 and −1), the tree
-    node it hangs from, its distance and direction from the root, and its point in the ball.
+    node it hangs from, its distance and direction from the root, and its point in the ball. In an .npz, also `node_row`:
+    the row of each graph node, the colour that it has at the last depth.
     """
     above = fitted.offsets[0]
     columns: dict[str, Any] = {
@@ -138,8 +139,9 @@ def _write(out: Path, fitted: Hierarchy, embedding: TreeEmbedding) -> None:
     }
     with replacing(out) as draft:
         if out.suffix == ".npz":
+            columns["node_row"] = fitted.offsets[-1] + fitted.colours[-1].astype(np.int64)
             with draft.open("wb") as file:
-                np.savez_compressed(file, **columns)
+                np.savez(file, **columns)
             return
         with draft.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
