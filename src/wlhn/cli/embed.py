@@ -125,7 +125,7 @@ def _embedded(fitted: Hierarchy, method: str, dimension: int, tau: float, seed: 
 
 def _write(out: Path, fitted: Hierarchy, embedding: TreeEmbedding) -> None:
     """One row for each tree node: depth and number of its colour (a root above all colours has −1 and −1), the tree
-    node it hangs from, its distance and direction from the root, and its point in the ball. In an .npz, also `node_row`:
+    node it hangs from, distance and direction from the root, and its point in the ball. In an .npz, also `node_row`:
     the row of each graph node, the colour that it has at the last depth.
     """
     above = fitted.offsets[0]
