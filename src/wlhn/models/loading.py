@@ -75,7 +75,7 @@ class Loader(Generic[Batch]):
         ahead: int = 2,
     ) -> None:
         self.collate, self.index, self.batch_size, self.ahead = collate, np.asarray(index), batch_size, ahead
-        self.shuffle, self.random = shuffle, np.random.default_rng(seed)
+        self.shuffle, self.seed, self.random = shuffle, seed, np.random.default_rng(seed)
         self._kept: list[Batch] | None = None
 
     def __len__(self) -> int:
