@@ -60,6 +60,4 @@ class GIN(nn.Module):
 
 
 def _mlp(channels: int) -> nn.Module:
-    return nn.Sequential(
-        nn.Linear(channels, channels), nn.ReLU(), norm(channels), nn.Linear(channels, channels)
-    )
+    return nn.Sequential(nn.Linear(channels, channels), nn.ReLU(), norm(channels), nn.Linear(channels, channels))
