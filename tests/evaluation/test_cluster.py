@@ -37,13 +37,14 @@ def cluster() -> Iterator[Any]:
     cluster_utils = pytest.importorskip("ray.cluster_utils", reason="needs ray")
     health = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 300}
     small = {"object_store_memory": 80 * 2**20, "include_dashboard": False}
-    cluster = cluster_utils.Cluster(
-        initialize_head=True, head_node_args=small | {"num_cpus": 0, "_system_config": health}
-    )
-    for _ in range(2):
-        cluster.add_node(num_cpus=1, **small)
-    yield cluster
-    cluster.shutdown()
+    head = small | {"num_cpus": 0, "_system_config": health}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_worker_niceness", "0")  # workers get their share of a busy machine
+        cluster = cluster_utils.Cluster(initialize_head=True, head_node_args=head)
+        for _ in range(2):
+            cluster.add_node(num_cpus=1, **small)
+        yield cluster
+        cluster.shutdown()
 
 
 @pytest.fixture(scope="module")

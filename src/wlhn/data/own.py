@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Column, Dataset, Role, available
+from wlhn.data.edge_tables import ENDS, end_columns, read_ends
 from wlhn.data.edges import simple_graphs
 from wlhn.data.encode import Targets, encode_features, encode_split, encode_targets
 from wlhn.data.graph_files import read_graph_file
@@ -122,17 +123,24 @@ def read_node_tables(
     """
     earlier = [column for column in like if not column.edge]
     vertex = read_table(Path(nodes), expected=("id", "target"), named=("split",), roles=roles, like=earlier)
-    earlier = [column for column in like if column.edge]
-    edge = read_table(Path(edges), expected=("from", "to"), roles=_others(roles, vertex.frame), like=earlier)
-    check_roles(roles, vertex.frame, edge.frame)
+    of_edges: dict[str, Any] = {
+        "roles": _others(roles, vertex.frame),
+        "like": [column for column in like if column.edge],
+    }
+    columns, header = end_columns(Path(edges), **of_edges)
+    check_roles(roles, vertex.frame, header)
     ids = vertex.one("id").tolist()
     place: dict[Any, int] = {}
     for k, node in enumerate(ids):
         if place.setdefault(node, k) != k:
             raise InputError(f"{vertex.path}, line {k + 2}: node {node!r} stands there twice, expected each once")
-    ends = np.stack([_places(edge, role, place, vertex.path) for role in ("from", "to")], axis=1)
+    ends = read_ends(Path(edges), columns, place, among=vertex.path).T
     ends, row = _directed(ends, np.full(len(ends), not directed))
-    edge_label, edge_attr = (None if values is None else values[row] for values in encode_features(edge))
+    edge_label = edge_attr = None
+    if len(columns) > len(ENDS) and Path(edges).suffix != ".parquet":  # then the table has to be seen as a whole
+        edge = read_table(Path(edges), expected=ENDS, **of_edges)
+        columns = edge.columns
+        edge_label, edge_attr = (None if values is None else values[row] for values in encode_features(edge))
     label, x = encode_features(vertex)
     plain = ids == list(range(len(ids)))
     graphs, notes = simple_graphs(
@@ -151,7 +159,7 @@ def read_node_tables(
         graphs=graphs,
         level="node",
         inputs=available(graphs),
-        columns=vertex.columns + _of_edges(edge.columns),
+        columns=vertex.columns + _of_edges(columns),
         splits=encode_split(vertex),
         notes=(("edges directed" if directed else "edges undirected"), *notes),
         **vars(encode_targets(vertex)),
@@ -199,7 +207,7 @@ def _ends(graph: nx.Graph) -> NDArray[np.int64]:
     return np.array([(place[u], place[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
 
 
-def _directed(ends: NDArray[np.int64], both_ways: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _directed(ends: NDArray[Any], both_ways: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Edges with those that run both ways in both directions, and the edge that each comes from."""
     back = np.flatnonzero(both_ways & (ends[:, 0] != ends[:, 1]))
     return np.concatenate([ends, ends[back, ::-1]]), np.concatenate([np.arange(len(ends)), back])
@@ -226,11 +234,3 @@ def _rows_of(paths: list[Path], table: Table) -> list[int]:
 
 def _reordered(table: Table, order: list[int] | None) -> Table:
     return Table(table.path, table.frame.iloc[order], table.columns)
-
-
-def _places(edge: Table, role: Role, place: Mapping[Any, int], nodes: Path) -> NDArray[np.int64]:
-    ends = edge.one(role).tolist()
-    for k, end in enumerate(ends):
-        if end not in place:
-            raise InputError(f"{edge.path}, line {k + 2}: node {end!r} is not in {nodes}, expected one of its ids")
-    return np.array([place[end] for end in ends], dtype=np.int64)

@@ -9,15 +9,17 @@ from pathlib import Path
 from wlhn.data import nodes, ogb, tu
 from wlhn.data.cache import cached
 from wlhn.data.dataset import Column, Dataset, Role
+from wlhn.data.edge_tables import is_edge_table, read_edge_table
 from wlhn.data.graph_files import GRAPH_FILES
 from wlhn.data.molecules import read_smiles
 from wlhn.data.own import read_graph_files, read_node_tables
 from wlhn.errors import InputError
 
 TARGETS = ("targets.csv", "targets.tsv", "labels.csv", "labels.tsv")
-NODES, EDGES = ("nodes.csv", "nodes.tsv"), ("edges.csv", "edges.tsv")
+NODES, EDGES = ("nodes.csv", "nodes.tsv"), ("edges.csv", "edges.tsv", "edges.parquet")
 EXPECTED = (
-    "a TU, geom-gcn or OGB folder, a TU zip, graph files with targets.csv, nodes.csv with edges.csv, or a CSV of SMILES"
+    "a TU, geom-gcn or OGB folder, a TU zip, graph files with targets.csv, nodes.csv with edges.csv, "
+    "a CSV or Parquet file of edges, or a CSV of SMILES"
 )
 
 
@@ -43,8 +45,8 @@ def read_path(path: Path, options: Options) -> Dataset:
         return _tu(path, options)
     if path.suffix in GRAPH_FILES:
         return _graph_files([path], None, path.stem, options)
-    if {".csv", ".tsv"} & set(path.suffixes):
-        return _smiles(path, options)
+    if {".csv", ".tsv", ".parquet"} & set(path.suffixes):
+        return _edge_table(path, options) if is_edge_table(path) else _smiles(path, options)
     raise InputError(f"{path}: expected {EXPECTED}")
 
 
@@ -104,6 +106,14 @@ def _smiles(path: Path, o: Options) -> Dataset:
         lambda: read_smiles(path, roles=o.roles, like=o.like, skip_refused=o.skip_refused, progress=o.progress),
         sources=[path],
         options=f"smiles 2 {sorted((o.roles or {}).items())} {list(o.like)} {o.skip_refused}",
+    )
+
+
+def _edge_table(path: Path, o: Options) -> Dataset:
+    return cached(
+        lambda: read_edge_table(path, directed=o.directed, self_loops=o.self_loops, roles=o.roles),
+        sources=[path],
+        options=f"edges {o.directed} {o.self_loops} {sorted((o.roles or {}).items())}",
     )
 
 

@@ -90,7 +90,7 @@ def read_table(
     columns = infer_columns(frame, expected=expected, named=named, rest=rest, roles=roles, like=like)
     for column in columns:  # an id is what stands there, whatever its neighbours look like
         if column.role in ("id", "from", "to"):
-            frame[column.name] = pd.Series([_name(value) for value in text[column.name]], dtype=object)
+            frame[column.name] = pd.Series([name_of(value) for value in text[column.name]], dtype=object)
         elif column.role in ("smiles", "split"):
             frame[column.name] = text[column.name]
     return Table(path, frame, columns)
@@ -187,7 +187,7 @@ def _with_type(text: pd.Series) -> pd.Series:
         return text
 
 
-def _name(value: Any) -> Any:
+def name_of(value: Any) -> Any:
     """A whole number in its usual form is one, everything else is text, in every table alike."""
     if isinstance(value, str) and value.lstrip("-").isascii() and value.lstrip("-").isdigit():
         return int(value) if str(int(value)) == value else value

@@ -24,6 +24,7 @@ from wlhn.hierarchy import Tree
 from wlhn.hyperbolic.polar import half_angle_distance, polar_distance, step, to_ball, to_tangent
 
 ROWS_AT_ONCE = 512
+BLOCK = 65_536  # rows of a level placed at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,11 +154,21 @@ def construct(
     y = place(tree.levels[1], None)
     length = torch.as_tensor(tau, dtype=y.dtype, device=y.device)
     nothing = torch.zeros_like(y[:1])
-    rs, es, us, ys = [nothing[:, 0], length.expand(len(y))], [nothing, y], [nothing, y], [nothing, y]
+    r, e, u = length.expand(len(y)), y, y
+    columns = [[nothing[:, 0], r], [nothing, e], [nothing, u], [nothing, y]]
     for above, level in zip(tree.levels[1:], tree.levels[2:], strict=False):
-        parent = torch.from_numpy(tree.parent[level] - above.start)
-        y = place(level, us[-1][parent])
-        r, e, u = step(rs[-1][parent], es[-1][parent], y, length)
-        for column, value in ((rs, r), (es, e), (us, u), (ys, y)):
+        parts = []
+        for first in range(level.start, level.stop, BLOCK):  # what a step needs in between is as large as what it gives
+            nodes = slice(first, min(first + BLOCK, level.stop))
+            parent = torch.from_numpy(tree.parent[nodes] - above.start)
+            y = place(nodes, u[parent])
+            parts.append((*step(r[parent], e[parent], y, length), y))
+        r, e, u, y = (torch.cat(blocks) for blocks in zip(*parts, strict=True))
+        for column, value in zip(columns, (r, e, u, y), strict=True):
             column.append(value)
-    return TreeEmbedding(tree, tau, torch.cat(rs), torch.cat(es), torch.cat(us), torch.cat(ys))
+    del r, e, u, y
+    whole = []
+    for column in columns:
+        whole.append(torch.cat(column))
+        column.clear()  # only one of the four is in memory twice at a time
+    return TreeEmbedding(tree, tau, *whole)
