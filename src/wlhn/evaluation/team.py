@@ -61,6 +61,7 @@ class Workers(Team):
     def __init__(self) -> None:
         self.rank, self.size = dist.get_rank(), dist.get_world_size()
         self.apart = False  # whether all do the same batch now, instead of a part each
+        self.work: NDArray[Any] | None = None  # of each graph
 
     def join(self, model: nn.Module) -> None:
         normalise_together(model, self.everyone)
@@ -70,7 +71,7 @@ class Workers(Team):
         return part if self.apart else _Sum.apply(part)
 
     def parts(self, problem: Problem, loader: Loader[Scored]) -> Loader[Scored]:
-        work = problem.feed.work()
+        work = self.work = problem.feed.work() if self.work is None else self.work
 
         def collate(index: NDArray[Any]) -> Scored:
             whole = len(index) < self.size
