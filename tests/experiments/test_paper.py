@@ -1,9 +1,11 @@
 """The paper's numbers as we keep them agree with what its text says of them; rows and columns can be run."""
 
+import re
 from typing import Any
 
 import pytest
 
+from wlhn.cli.reproduce import WHAT
 from wlhn.data.noise import split_name
 from wlhn.data.registry import KNOWN
 from wlhn.evaluation.grids import read_grid
@@ -32,6 +34,7 @@ def best(item: str) -> dict[str, set[str]]:
 
 def test_every_item_has_its_data_and_the_other_way_round() -> None:
     assert {path.stem for path in FOLDER.glob("*.json")} == set(ITEMS)
+    assert set(re.findall(r"[a-z-]{6,}", WHAT)) == set(ITEMS)  # what `wlhn reproduce --help` names
 
 
 @pytest.mark.parametrize("item", TABLES)
