@@ -60,6 +60,7 @@ def test_baselines_race_against_models_of_their_size(name: str) -> None:
     [
         (["refine", "--max-edges", "1000", "--repeats", "1"], {"ratio_to_pyg", "ratio_to_networkx", "sizes"}),
         (["construct", "--rows", "100", "--repeats", "1"], {"ratio_to_mlp", "rows", "dimension"}),
+        (["scale", "--max-nodes", "200", "--data", "MUTAG", "--max-graphs", "50"], {"rows", "collections"}),
         (["baselines", "--repeats", "1"], {"rows"}),
     ],
 )

@@ -77,8 +77,8 @@ def test_large_graphs_are_learned_and_answered_in_batches_of_nodes(model: str, m
     settings = Settings(model=model, hidden_channels=8, num_layers=2, epochs=3)
     for module in ("wlhn.models.feed", "wlhn.evaluation.trained"):
         monkeypatch.setattr(f"{module}.WHOLE", 10)
-    for module in ("wlhn.evaluation.problem", "wlhn.evaluation.trained"):
-        monkeypatch.setattr(f"{module}.NODES_AT_ONCE", 7)
+    monkeypatch.setattr("wlhn.evaluation.problem.LEARNED_AT_ONCE", 7)
+    monkeypatch.setattr("wlhn.evaluation.trained.ANSWERED_AT_ONCE", 11)
     problem = Problem(dataset, split, settings)
     sizes = [len(batch.items) for batch in problem.batches(split.train, shuffle_seed=1)]
     assert sizes == ([7, 7, 7, 7, 2] if model == "wlhn" else [30])

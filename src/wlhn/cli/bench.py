@@ -150,6 +150,53 @@ def baselines(
     )
 
 
+@bench.command("scale")
+def scale(
+    max_nodes: Annotated[int, typer.Option(help="The largest graph, in nodes.")] = 1_000_000,
+    data: Annotated[str | None, typer.Option(help="A data set of graphs to draw large collections from.")] = None,
+    max_graphs: Annotated[int, typer.Option(help="The largest collection, in graphs.")] = 400_000,
+    data_root: DataRoot = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Large graphs: time and memory from edges to colours, training steps and vectors of all nodes (d = 64, T = 3)."""
+    from wlhn.bench.scale import collections
+    from wlhn.bench.scale import scale as measured
+    from wlhn.data import load
+
+    rows = measured(max_nodes, seed, lambda s: note(f"{s.nodes:,} nodes: {s.microseconds_per_node:.1f} µs a node"))
+    drawn = []
+    if data is not None:
+        with working(f"up to {max_graphs:,} graphs drawn from {data}"):
+            drawn = collections(load(data, data_root=data_root, seed=seed), max_graphs, seed)
+    if json:
+        table = [asdict(s) | {"microseconds_per_node": s.microseconds_per_node} for s in rows]
+        print_json({"rows": table, "collections": [asdict(c) for c in drawn]})
+        return
+    print_table(
+        "One graph, ten directed edges a node; seconds",
+        ("nodes", "group", "refine", "count", "a step", "rows of it", "embed all", "µs a node", "peak GB"),
+        [
+            [f"{s.nodes:,}"]
+            + [f"{x:.3f}" for x in (s.group_seconds, s.refine_seconds, s.count_seconds, s.step_seconds)]
+            + [f"{s.step_rows:,}", f"{s.embed_seconds:.2f}"]
+            + [f"{s.microseconds_per_node:.1f}", f"{s.peak_gigabytes:.2f}"]
+            for s in rows
+        ],
+    )
+    if drawn:
+        print_table(
+            f"Collections drawn from {data}; seconds",
+            ("graphs", "nodes", "colours", "refine", "a step", "peak GB"),
+            [
+                [f"{c.graphs:,}", f"{c.nodes:,}", f"{c.colours:,}"]
+                + [f"{x:.3f}" for x in (c.refine_seconds, c.step_seconds)]
+                + [f"{c.peak_gigabytes:.2f}"]
+                for c in drawn
+            ],
+        )
+
+
 def _check_repeats(repeats: int) -> None:
     if repeats < 1:
         raise InputError(f"repeats: expected 1 or more, found {repeats}")

@@ -16,7 +16,7 @@ from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.evaluation.metrics import metric_of
 from wlhn.evaluation.settings import Settings
-from wlhn.models.feed import NODES_AT_ONCE, Feed, run
+from wlhn.models.feed import LEARNED_AT_ONCE, Feed, run
 from wlhn.models.loading import Loader
 from wlhn.models.loss import check_targets
 from wlhn.models.registry import build_model, check_options, registered
@@ -82,7 +82,7 @@ class Problem:
             return Loader(
                 lambda nodes: Scored(self.feed.batch_of_nodes(nodes), nodes, None),
                 items,
-                NODES_AT_ONCE,
+                LEARNED_AT_ONCE,
                 shuffle=shuffle_seed is not None,
                 seed=shuffle_seed or 0,
                 keep=False,

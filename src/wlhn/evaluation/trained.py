@@ -20,7 +20,7 @@ from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy, assign, refine
 from wlhn.hierarchy.quotient import ColourBatch
 from wlhn.hyperbolic.polar import to_ball, to_tangent
-from wlhn.models.feed import NODES_AT_ONCE, WHOLE, Feed, run
+from wlhn.models.feed import ANSWERED_AT_ONCE, WHOLE, Feed, run
 from wlhn.models.loading import Loader
 from wlhn.models.loss import probabilities
 from wlhn.models.registry import build_model, registered
@@ -141,7 +141,7 @@ class Trained:
             encoded = self.vocabulary.encode(part)
             feed = Feed(encoded, registered(self.settings.model).eats, self.settings.num_layers, level)
             if feed.by_nodes:
-                parts = np.split(np.arange(part.num_nodes), range(NODES_AT_ONCE, part.num_nodes, NODES_AT_ONCE))
+                parts = np.split(np.arange(part.num_nodes), range(ANSWERED_AT_ONCE, part.num_nodes, ANSWERED_AT_ONCE))
                 yield first, part, encoded, map(feed.batch_of_nodes, parts)
             else:
                 yield first, part, encoded, map(feed.batch, [np.arange(len(part))])

@@ -107,7 +107,7 @@ class Hierarchy:
             width = max(self.num_colours[t - 1], 1)
             args = (self.source.row_ptr, self.source.neighbour, self.edge_code, self.colours[t - 1], width)
             ptr, item, count = signatures(*args, self.representatives[t])
-            edge, colour = np.divmod(item, width) if len(self.edge_code) else (np.zeros_like(item), item)
+            edge, colour = np.divmod(item, width) if len(self.edge_code) else (np.zeros(len(item), np.int32), item)
             self._signatures[t] = Signature(ptr, colour.astype(np.int32), edge.astype(np.int32), count)
         return self._signatures[t]
 
