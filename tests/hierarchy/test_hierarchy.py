@@ -97,6 +97,27 @@ def test_saved_and_loaded_is_the_same(tmp_path: Path, graphs: Graphs) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["again.npz", "h.npz"]
 
 
+def test_large_arrays_stay_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = nx.barabasi_albert_graph(300, 2, seed=0)
+    fitted = refine(graph, 3)
+    fitted.save(tmp_path / "h.npz")
+    monkeypatch.setattr("wlhn.hierarchy.storage.MAPPED", 1000)
+    mapped = Hierarchy.load(tmp_path / "h.npz")
+    assert_equal(fitted, mapped)
+    arrays = [a for a in (*mapped.colours, *mapped.parents, *mapped.signature(3)) if a.nbytes > 1000]
+    assert arrays
+    assert all(isinstance(a, np.memmap) and a.flags.aligned and not a.flags.writeable for a in arrays)
+    again = assign(mapped, graph)
+    assert all(np.array_equal(x, y) for x, y in zip(again.colours, fitted.colours, strict=True))
+    with np.load(tmp_path / "h.npz") as file:  # still a file that numpy reads
+        assert np.array_equal(file["colours_3"], fitted.colours[3])
+    whole = bytearray((tmp_path / "h.npz").read_bytes())
+    whole[whole.index(fitted.colours[3].tobytes()) + 7] ^= 1
+    (tmp_path / "h.npz").write_bytes(whole)
+    with pytest.raises(InputError, match="damaged"):
+        Hierarchy.load(tmp_path / "h.npz")
+
+
 def test_names_survive_the_disk(tmp_path: Path) -> None:
     graph = nx.Graph([("ä", ("b", (2, 3.5))), (np.int64(7), 8)])
     refine(graph, 1).save(tmp_path / "h.npz")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from wlhn.hierarchy import Hierarchy
 
 METHODS = ("sarkar", "sala", "diffhypcon")
+LARGE = 1_000_000  # tree nodes; beyond, single precision has to do
 
 
 def embed(
@@ -114,19 +115,22 @@ def _checked_dimension(method: str, dimension: int | None) -> int:
 
 
 def _embedded(fitted: Hierarchy, method: str, dimension: int, tau: float, seed: int) -> TreeEmbedding:
+    import torch
+
     from wlhn.embeddings import diffhypcon, random_gin, sala, sarkar
 
     if method == "sarkar":
         return sarkar(fitted.tree, tau)
     if method == "sala":
         return sala(fitted.tree, dimension, tau)
-    return diffhypcon(fitted.tree, random_gin(fitted, dimension, seed), tau)
+    dtype = torch.float64 if len(fitted.tree) <= LARGE else torch.float32
+    return diffhypcon(fitted.tree, random_gin(fitted, dimension, seed, dtype=dtype), tau)
 
 
 def _write(out: Path, fitted: Hierarchy, embedding: TreeEmbedding) -> None:
     """One row for each tree node: depth and number of its colour (a root above all colours has −1 and −1), the tree
-    node it hangs from, its distance and direction from the root, and its point in the ball. In an .npz, also `node_row`:
-    the row of each graph node, the colour that it has at the last depth.
+    node it hangs from, its distance and direction from the root, and its point in the ball. In an .npz, `node_row`
+    is the row of each graph node: the colour that it has at the last depth.
     """
     above = fitted.offsets[0]
     columns: dict[str, Any] = {

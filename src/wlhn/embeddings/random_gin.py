@@ -18,7 +18,13 @@ from wlhn.hierarchy.hierarchy import Signature
 MESSAGES = 500_000  # at a time
 
 
-def random_gin(hierarchy: Hierarchy, dimension: int = 128, seed: int = 0, normalise: bool = True) -> Tensor:
+def random_gin(
+    hierarchy: Hierarchy,
+    dimension: int = 128,
+    seed: int = 0,
+    normalise: bool = True,
+    dtype: torch.dtype = torch.float64,
+) -> Tensor:
     """Features (tree nodes, dimension), non-negative, in the order of `hierarchy.tree`.
 
     One linear layer with ReLU on what depth 0 stands for (1, the degree, the label one-hot, or the feature row), then
@@ -32,12 +38,12 @@ def random_gin(hierarchy: Hierarchy, dimension: int = 128, seed: int = 0, normal
     (torch.Size([6, 4]), 6)
     """
     draw = torch.Generator().manual_seed(seed)
-    h = torch.relu(_linear(_first_features(hierarchy), dimension, draw))
+    h = torch.relu(_linear(_first_features(hierarchy).to(dtype), dimension, draw))
     rows = [h]
     for t in range(1, hierarchy.depth + 1):
         label = None
         if hierarchy.edge_values is not None:
-            label = torch.randn(len(hierarchy.edge_values), dimension, generator=draw, dtype=torch.float64)
+            label = torch.randn(len(hierarchy.edge_values), dimension, generator=draw, dtype=torch.float64).to(dtype)
         total = h[torch.from_numpy(hierarchy.parents[t].astype(np.int64))]
         _add_messages(total, h, label, hierarchy.signature(t))
         inner = torch.relu(_linear(total, dimension, draw))
@@ -46,7 +52,7 @@ def random_gin(hierarchy: Hierarchy, dimension: int = 128, seed: int = 0, normal
             inner = _normalised(inner, torch.from_numpy(hierarchy.count(t)))
         h = torch.relu(_linear(inner, dimension, draw))
         rows.append(h)
-    root = torch.zeros(hierarchy.offsets[0], dimension, dtype=torch.float64)  # none, where a colour is the root
+    root = torch.zeros(hierarchy.offsets[0], dimension, dtype=dtype)  # none, where a colour is the root
     return torch.cat([root, *rows])
 
 
@@ -67,12 +73,12 @@ def _add_messages(total: Tensor, h: Tensor, label: Tensor | None, signature: Sig
 def _linear(x: Tensor, width: int, draw: torch.Generator) -> Tensor:
     """A linear layer as torch initialises it."""
     bound = 1 / math.sqrt(max(x.shape[1], 1))
-    weight, bias = (torch.rand(width, n, generator=draw, dtype=torch.float64) for n in (x.shape[1], 1))
+    weight, bias = (torch.rand(width, n, generator=draw, dtype=torch.float64).to(x.dtype) for n in (x.shape[1], 1))
     return x @ (bound * (2 * weight - 1)).T + bound * (2 * bias[:, 0] - 1)
 
 
 def _normalised(x: Tensor, times: Tensor) -> Tensor:
-    share = (times / times.sum())[:, None]
+    share = (times / times.sum())[:, None].to(x.dtype)
     mean = (share * x).sum(0)
     variance = (share * (x - mean) ** 2).sum(0)
     return (x - mean) / torch.sqrt(variance + 1e-5)

@@ -16,7 +16,7 @@ from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.evaluation.metrics import metric_of
 from wlhn.evaluation.settings import Settings
-from wlhn.models.feed import Feed, run
+from wlhn.models.feed import NODES_AT_ONCE, Feed, run
 from wlhn.models.loading import Loader
 from wlhn.models.loss import check_targets
 from wlhn.models.registry import build_model, check_options, registered
@@ -75,7 +75,18 @@ class Problem:
         )
 
     def batches(self, items: NDArray[Any], shuffle_seed: int | None = None) -> Loader[Scored]:
-        """Batches that cover these items; of node tasks, whole graphs with the rows that count."""
+        """Batches that cover these items; of node tasks, whole graphs with the rows that count, or, of large graphs,
+        the nodes themselves with what they depend on.
+        """
+        if self.feed.by_nodes:
+            return Loader(
+                lambda nodes: Scored(self.feed.batch_of_nodes(nodes), nodes, None),
+                items,
+                NODES_AT_ONCE,
+                shuffle=shuffle_seed is not None,
+                seed=shuffle_seed or 0,
+                keep=False,
+            )
         graphs, wanted = items, None
         if self.dataset.level == "node":
             wanted = np.zeros(len(self.dataset), bool)

@@ -79,7 +79,7 @@ class Workers(Team):
             scored = loader.collate(index if whole else index[own])
             return Part(**vars(scored), team=self, whole=whole)
 
-        return Loader(collate, loader.index, loader.batch_size, loader.shuffle, loader.seed)
+        return Loader(collate, loader.index, loader.batch_size, loader.shuffle, loader.seed, keep=loader.keep)
 
     def share(self, batch: Scored, y: Tensor, loss: Tensor) -> tuple[Tensor, Tensor, int]:
         known = known_targets(y)

@@ -20,7 +20,7 @@ from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy, assign, refine
 from wlhn.hierarchy.quotient import ColourBatch
 from wlhn.hyperbolic.polar import to_ball, to_tangent
-from wlhn.models.feed import Feed, run
+from wlhn.models.feed import NODES_AT_ONCE, WHOLE, Feed, run
 from wlhn.models.loading import Loader
 from wlhn.models.loss import probabilities
 from wlhn.models.registry import build_model, registered
@@ -111,9 +111,10 @@ class Trained:
     def predict(self, graphs: Graphs, chunk: int = CHUNK) -> Iterator[Predicted]:
         """Predictions for graphs, so many at a time."""
         self.model.eval()
-        for first, part, encoded, batch in self._batches(graphs, chunk):
+        for first, part, encoded, batches in self._batches(graphs, chunk):
             with torch.no_grad():
-                outputs = probabilities(self.task, run(self.model, batch) * self.scale + self.shift)
+                outputs = torch.cat([run(self.model, batch) for batch in batches])
+                outputs = probabilities(self.task, outputs * self.scale + self.shift)
             yield Predicted(first, part, outputs.numpy(), self._unseen(encoded))
 
     def embed(self, graphs: Graphs, chunk: int = CHUNK) -> Iterator[Embedded]:
@@ -121,26 +122,30 @@ class Trained:
         if not isinstance(self.model, WLHN):
             raise InputError(f"model {self.settings.model}: has no points in hyperbolic space, expected wlhn")
         self.model.eval()
-        for first, part, _, batch in self._batches(graphs, chunk, nodes=True):
-            assert isinstance(batch, ColourBatch)
-            assert batch.node_row is not None
+        for first, part, _, batches in self._batches(graphs, chunk, nodes=True):
             with torch.no_grad():
-                ball, tangent, place = [], [], batch.node_row
-                depths = list(self.model.levels(batch))
-                for level, (z, _) in zip((*batch.levels[::-1], None), depths[::-1], strict=True):
-                    ball.append(to_ball(z.r[place], z.e[place]))
-                    tangent.append(to_tangent(z.r[place], z.e[place]))
-                    place = place if level is None else level.parent[place].long()
-                graph = self.model.graph_representation(batch)
-            yield Embedded(first, part, _stack(ball), _stack(tangent), graph.numpy())
+                ball, tangent, graph = zip(*(_points(self.model, batch) for batch in batches), strict=True)
+            # A graph's vector is a sum over its nodes, so also over batches of them.
+            yield Embedded(first, part, np.concatenate(ball), np.concatenate(tangent), np.add.reduce(graph))
 
-    def _batches(self, graphs: Graphs, chunk: int, nodes: bool = False) -> Iterator[tuple[int, Graphs, Encoded, Any]]:
+    def _batches(
+        self, graphs: Graphs, chunk: int, nodes: bool = False
+    ) -> Iterator[tuple[int, Graphs, Encoded, Iterator[Any]]]:
+        """So many graphs at a time, or a large one alone: as one batch, or batches of its nodes."""
         level: Level = "node" if nodes else self.level
-        for first in range(0, len(graphs), chunk):
-            part = graphs.select(np.arange(first, min(first + chunk, len(graphs))))
+        first = 0
+        while first < len(graphs):
+            room = int(np.searchsorted(graphs.node_ptr, graphs.node_ptr[first] + WHOLE, side="right")) - 1
+            last = max(min(first + chunk, room), first + 1)
+            part = graphs if last - first == len(graphs) else graphs.select(np.arange(first, last))
             encoded = self.vocabulary.encode(part)
             feed = Feed(encoded, registered(self.settings.model).eats, self.settings.num_layers, level)
-            yield first, part, encoded, feed.batch(np.arange(len(part)))
+            if feed.by_nodes:
+                parts = np.split(np.arange(part.num_nodes), range(NODES_AT_ONCE, part.num_nodes, NODES_AT_ONCE))
+                yield first, part, encoded, map(feed.batch_of_nodes, parts)
+            else:
+                yield first, part, encoded, map(feed.batch, [np.arange(len(part))])
+            first = last
 
     def _unseen(self, encoded: Encoded) -> Unseen:
         new = assign(self.colours, encoded.graphs, initial=encoded.x)
@@ -179,6 +184,18 @@ def untrained(dataset: Dataset, settings: Settings, seed: int) -> Trained:
 
 def _known_colours(encoded: Encoded, settings: Settings) -> Hierarchy:
     return refine(encoded.graphs, settings.num_layers, encoded.x, encoded.graphs.edge_attr is not None)
+
+
+def _points(model: WLHN, batch: ColourBatch) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """(ball points of nodes, tangent vectors, vectors of graphs)."""
+    assert batch.node_row is not None
+    ball, tangent, place = [], [], batch.node_row
+    depths = list(model.levels(batch))
+    for level, (z, _) in zip((*batch.levels[::-1], None), depths[::-1], strict=True):
+        ball.append(to_ball(z.r[place], z.e[place]))
+        tangent.append(to_tangent(z.r[place], z.e[place]))
+        place = place if level is None else level.parent[place].long()
+    return _stack(ball), _stack(tangent), model.graph_representation(batch).numpy()
 
 
 def _stack(from_last_to_first: list[Tensor]) -> NDArray[Any]:

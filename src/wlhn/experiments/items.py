@@ -61,10 +61,6 @@ def write_report(results: Path, out: Path) -> None:
     """RESULTS.md from a folder of results: the same files give the same bytes."""
     link = Path(os.path.relpath(results, out.parent)).as_posix()
     tables = [item for item, entry in ITEMS.items() if entry is TABLE]
-    sections = [
-        PREFACE,
-        summary(tables, results),
-        *(entry.section(item, results, link) for item, entry in ITEMS.items()),
-    ]
+    sections = [entry.section(item, results, link) for item, entry in ITEMS.items()]
     with replacing(out) as draft:
         draft.write_text("\n\n".join([PREFACE, summary(tables, results), *sections]) + "\n", encoding="utf-8")

@@ -148,6 +148,49 @@ class Quotient:
             num_nodes=int(sizes.sum()),
         )
 
+    def batch_of_nodes(self, nodes: ArrayLike) -> ColourBatch:
+        """These nodes, wherever they lie, with all the colours they depend on: whatever the size of their graph.
+
+        Statistics (BatchNorm) are those of the nodes at every depth: a sample of all, if the nodes are one. Rows that
+        only stand there as neighbours weigh nothing.
+
+        >>> import networkx as nx, wlhn
+        >>> hierarchy = wlhn.refine(nx.path_graph(100), iterations=2)
+        >>> batch = Quotient(hierarchy, x=torch.ones(1, 1)).batch_of_nodes([0, 99])
+        >>> batch.num_rows, batch.node_row.tolist()
+        ([1, 2, 1], [0, 0])
+        """
+        hierarchy, nodes = self.hierarchy, np.asarray(nodes, dtype=np.int64)
+        if not len(nodes):
+            raise InputError("batch: expected at least one node, found none")
+        rows = [np.unique(hierarchy.colours[-1][nodes])]
+        for t in range(hierarchy.depth, 0, -1):
+            ptr, colour, *_ = self.signatures[t - 1]
+            needed = np.zeros(hierarchy.num_colours[t - 1], bool)
+            needed[hierarchy.parents[t][rows[0]]] = True
+            needed[colour[_ranges(ptr, rows[0])]] = True
+            rows.insert(0, np.flatnonzero(needed).astype(np.int32))
+        weights: list[Tensor | None] = []
+        levels: list[ColourLevel] = []
+        slot = np.empty(0, np.int32)
+        for t, here in enumerate(rows):
+            before, slot = slot, np.full(hierarchy.num_colours[t], -1, np.int32)
+            slot[here] = np.arange(len(here), dtype=np.int32)
+            weight = np.bincount(slot[hierarchy.colours[t][nodes]], minlength=len(here)).astype(np.float32)
+            weights.append(None if (weight == 1).all() else torch.from_numpy(weight))
+            if t:
+                levels.append(self._level(t, here, before, weights[t]))
+        return ColourBatch(
+            x=self.x[torch.from_numpy(rows[0].astype(np.int64))],
+            weight=weights[0],
+            levels=tuple(levels),
+            readout=Counts.from_rows(np.array([0, len(here)]), np.arange(len(here), dtype=np.int32), weight, len(here)),
+            node_row=torch.from_numpy(slot[hierarchy.colours[-1][nodes]].astype(np.int64)),
+            edge_x=self.edge_x,
+            num_graphs=1,
+            num_nodes=len(nodes),
+        )
+
     def work(self) -> NDArray[Any]:
         """The rows of each graph, with their entries, over all depths: what it costs where no other graph shares them.
 

@@ -16,6 +16,9 @@ from wlhn.hierarchy.quotient import ColourBatch
 from wlhn.models.loading import make_quotient
 from wlhn.models.vocabulary import Encoded
 
+WHOLE = 100_000  # nodes; of larger graphs, so many nodes at a time are a batch:
+NODES_AT_ONCE = 4096
+
 
 @dataclass(frozen=True, eq=False)
 class NodeBatch:
@@ -49,9 +52,19 @@ class Feed:
         empty = np.flatnonzero(np.diff(graphs.node_ptr) == 0)
         if len(empty):
             raise InputError(f"graph {empty[0]}: has no nodes, expected at least one")
-        self.graphs, self.x = graphs, encoded.x
+        self.graphs, self.x, self.level = graphs, encoded.x, level
         edges = graphs.edge_attr is not None
         self.quotient = make_quotient(graphs, encoded.x, depth, edges, level == "node") if eats == "colours" else None
+
+    @property
+    def by_nodes(self) -> bool:
+        """Whether nodes come as `batch_of_nodes`: there are too many for whole graphs to be batches."""
+        return self.quotient is not None and self.level == "node" and self.graphs.num_nodes > WHOLE
+
+    def batch_of_nodes(self, nodes: NDArray[Any]) -> ColourBatch:
+        """These nodes with all they depend on."""
+        assert self.quotient is not None
+        return self.quotient.batch_of_nodes(nodes)
 
     def batch(self, index: NDArray[Any]) -> ColourBatch | NodeBatch:
         """The graphs at these positions as one batch."""
@@ -69,7 +82,9 @@ class Feed:
         )
 
     def work(self) -> NDArray[Any]:
-        """About how much work each graph is: rows, and the entries between them, over all depths."""
+        """About how much work each item of a batch is, graph or node: rows, and the entries between them."""
+        if self.by_nodes:
+            return 1 + self.graphs.degree
         if self.quotient is not None:
             return self.quotient.work()
         return np.diff(self.graphs.node_ptr) + np.diff(self.graphs.row_ptr[self.graphs.node_ptr])

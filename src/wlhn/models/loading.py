@@ -58,8 +58,8 @@ def core_to_spare() -> bool:
 class Loader(Generic[Batch]):
     """Iterates over batches of positions: shuffled anew every time from one seed, or always the same ones.
 
-    `collate` makes a batch of an array of positions. Fixed batches are made once and kept. Shuffled ones are made ahead
-    of their use by a thread, where torch leaves a core for it.
+    `collate` makes a batch of an array of positions. Fixed batches are made once and kept (unless not to
+    `keep`); others are made ahead of their use by a thread, where torch leaves a core for it.
 
     >>> [batch.tolist() for batch in Loader(lambda index: index, np.array([3, 5, 8]), batch_size=2)]
     [[3, 5], [8]]
@@ -73,20 +73,21 @@ class Loader(Generic[Batch]):
         shuffle: bool = False,
         seed: int = 0,
         ahead: int = 2,
+        keep: bool = True,
     ) -> None:
         self.collate, self.index, self.batch_size, self.ahead = collate, np.asarray(index), batch_size, ahead
-        self.shuffle, self.seed, self.random = shuffle, seed, np.random.default_rng(seed)
+        self.shuffle, self.seed, self.keep, self.random = shuffle, seed, keep, np.random.default_rng(seed)
         self._kept: list[Batch] | None = None
 
     def __len__(self) -> int:
         return -(-len(self.index) // self.batch_size)
 
     def __iter__(self) -> Iterator[Batch]:
-        if not self.shuffle:
+        if not self.shuffle and self.keep:
             if self._kept is None:
                 self._kept = list(map(self.collate, self._parts(self.index)))
             return iter(self._kept)
-        parts = self._parts(self.random.permutation(self.index))
+        parts = self._parts(self.random.permutation(self.index) if self.shuffle else self.index)
         return self._ahead(parts) if core_to_spare() else map(self.collate, parts)
 
     def _parts(self, index: NDArray[Any]) -> list[NDArray[Any]]:
