@@ -4,6 +4,7 @@ import multiprocessing
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,8 @@ def numbers(fitted: Fitted) -> dict[str, Tensor]:
 
 def worker(rank: int, folder: Path) -> None:
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", f"file://{folder}/meet", rank=rank, world_size=2)
+    wait = timedelta(minutes=10)  # for one that died
+    dist.init_process_group("gloo", f"file://{folder}/meet", timeout=wait, rank=rank, world_size=2)
     for case in CASES:
         save_file(trained(case, Workers()), folder / f"{case} {rank}")
     save_file(one_step(Workers()), folder / f"one step {rank}")

@@ -80,7 +80,7 @@ def import_ray() -> Any:
 
 def _check_answers(address: str | None) -> None:
     """Somebody listens at HOST:PORT; Ray itself tries for minutes, and then ends the process."""
-    if address is None or "://" in address or address == "auto":
+    if address in (None, "auto", "local") or "://" in address:
         return
     host, _, port = address.rpartition(":")
     try:
