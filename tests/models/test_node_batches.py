@@ -68,17 +68,22 @@ def test_statistics_are_those_of_the_nodes_asked_for() -> None:
         assert (4 if level.weight is None else level.weight.sum()) == 4
 
 
-@pytest.mark.parametrize("model", ["wlhn", "gin"])
-def test_large_graphs_are_learned_and_answered_in_batches_of_nodes(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("model", "readout"), [("wlhn", "hyperbolic"), ("wlhn", "both"), ("wlhn", "all"), ("gin", "hyperbolic")]
+)
+def test_large_graphs_are_learned_in_batches_and_answered_by_depths(
+    model: str, readout: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     graph = nx.barabasi_albert_graph(60, 2, seed=3)
     y = [int(degree > 3) for _, degree in graph.degree]
     dataset = as_dataset(graph, y, level="node")
     split = Split(np.arange(0, 60, 2), np.arange(1, 60, 4), np.arange(3, 60, 4))
-    settings = Settings(model=model, hidden_channels=8, num_layers=2, epochs=3)
+    settings = Settings(model=model, hidden_channels=8, num_layers=2, epochs=3, readout=readout)
     for module in ("wlhn.models.feed", "wlhn.evaluation.trained"):
         monkeypatch.setattr(f"{module}.WHOLE", 10)
     monkeypatch.setattr("wlhn.evaluation.problem.LEARNED_AT_ONCE", 7)
-    monkeypatch.setattr("wlhn.evaluation.trained.ANSWERED_AT_ONCE", 11)
+    monkeypatch.setattr("wlhn.evaluation.trained.AT_ONCE", 11)
+    monkeypatch.setattr("wlhn.models.layerwise.ROWS", 5)
     problem = Problem(dataset, split, settings)
     sizes = [len(batch.items) for batch in problem.batches(split.train, shuffle_seed=1)]
     assert sizes == ([7, 7, 7, 7, 2] if model == "wlhn" else [30])

@@ -1,17 +1,18 @@
 """Large graphs on one machine: time and memory of every step from an array of edges to learning and embedding.
 
 Random graphs, ten directed edges for each node on average; three rounds from degrees, WLHN with 64 dimensions. Nodes
-are learned from and embedded in batches, each with the colours it depends on, so what a step needs does not grow with
-the graph; the graph, its colours and the vectors that come out do. Large collections are graphs drawn, with repeats,
-from a data set: their number grows, their kinds only as far as the data set has them.
+are learned from in batches, each with the colours it depends on, and embedded depth by depth, every colour once. Large
+collections are graphs drawn, with repeats, from a data set: their number grows, their kinds only as far as it has them.
 """
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -21,10 +22,13 @@ from wlhn.bench.refinement import random_edges
 from wlhn.bench.timing import peak_memory
 from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
+from wlhn.evaluation.trained import AT_ONCE
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import refine
 from wlhn.hierarchy.quotient import Quotient
-from wlhn.models.feed import ANSWERED_AT_ONCE, LEARNED_AT_ONCE
+from wlhn.hyperbolic.polar import to_tangent
+from wlhn.models.feed import LEARNED_AT_ONCE
+from wlhn.models.layerwise import depths, points
 from wlhn.models.loading import make_quotient
 from wlhn.models.vocabulary import Vocabulary
 from wlhn.models.wlhn import WLHN
@@ -103,11 +107,10 @@ def measure(nodes: int, seed: int) -> Scale:
             optimizer.step()
     model.eval()
     vectors = np.empty((nodes, DIMENSION), np.float32)
-    with timed("embed"), torch.no_grad():
-        for first in range(0, nodes, ANSWERED_AT_ONCE):
-            here = np.arange(first, min(first + ANSWERED_AT_ONCE, nodes))
-            batch = quotient.batch_of_nodes(here)
-            vectors[here] = model.rows(batch)[batch.node_row].numpy()
+    with timed("embed"), tempfile.TemporaryDirectory(prefix="wlhn") as folder:
+        layers = depths(model, quotient, Path(folder))
+        for here in np.split(np.arange(nodes), range(AT_ONCE, nodes, AT_ONCE)):
+            vectors[here] = to_tangent(*points(layers, hierarchy, here)[-1][:2]).numpy()
     return Scale(
         nodes=nodes,
         directed_edges=graphs.num_edges,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,9 @@ from wlhn.evaluation.problem import Problem
 from wlhn.evaluation.settings import Settings
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy, assign, refine
-from wlhn.hierarchy.quotient import ColourBatch
 from wlhn.hyperbolic.polar import to_ball, to_tangent
-from wlhn.models.feed import ANSWERED_AT_ONCE, WHOLE, Feed, run
+from wlhn.models.feed import WHOLE, Feed, run
+from wlhn.models.layerwise import depths, points, rows
 from wlhn.models.loading import Loader
 from wlhn.models.loss import probabilities
 from wlhn.models.registry import build_model, registered
@@ -28,6 +30,7 @@ from wlhn.models.vocabulary import Encoded, Vocabulary
 from wlhn.models.wlhn import WLHN
 
 CHUNK = 256  # graphs at a time
+AT_ONCE = 65_536  # nodes at a time, of large graphs
 SETTLED = 50  # batches after which running statistics, which move by a tenth, have settled
 
 
@@ -111,9 +114,12 @@ class Trained:
     def predict(self, graphs: Graphs, chunk: int = CHUNK) -> Iterator[Predicted]:
         """Predictions for graphs, so many at a time."""
         self.model.eval()
-        for first, part, encoded, batches in self._batches(graphs, chunk):
+        for first, part, encoded, feed in self._parts(graphs, chunk, self.level):
             with torch.no_grad():
-                outputs = torch.cat([run(self.model, batch) for batch in batches])
+                if feed.by_nodes and isinstance(self.model, WLHN):
+                    outputs = torch.cat([self.model.head(rows(self.model, path)) for path in self._paths(feed)])
+                else:
+                    outputs = run(self.model, feed.batch(np.arange(len(part))))
                 outputs = probabilities(self.task, outputs * self.scale + self.shift)
             yield Predicted(first, part, outputs.numpy(), self._unseen(encoded))
 
@@ -122,17 +128,16 @@ class Trained:
         if not isinstance(self.model, WLHN):
             raise InputError(f"model {self.settings.model}: has no points in hyperbolic space, expected wlhn")
         self.model.eval()
-        for first, part, _, batches in self._batches(graphs, chunk, nodes=True):
+        for first, part, _, feed in self._parts(graphs, chunk, "node"):
             with torch.no_grad():
-                ball, tangent, graph = zip(*(_points(self.model, batch) for batch in batches), strict=True)
-            # A graph's vector is a sum over its nodes, so also over batches of them.
-            yield Embedded(first, part, np.concatenate(ball), np.concatenate(tangent), np.add.reduce(graph))
+                if feed.by_nodes:
+                    ball, tangent, graph = zip(*(_of_path(self.model, path) for path in self._paths(feed)), strict=True)
+                    yield Embedded(first, part, np.concatenate(ball), np.concatenate(tangent), np.add.reduce(graph))
+                else:
+                    yield Embedded(first, part, *_of_batch(self.model, feed.batch(np.arange(len(part)))))
 
-    def _batches(
-        self, graphs: Graphs, chunk: int, nodes: bool = False
-    ) -> Iterator[tuple[int, Graphs, Encoded, Iterator[Any]]]:
-        """So many graphs at a time, or a large one alone: as one batch, or batches of its nodes."""
-        level: Level = "node" if nodes else self.level
+    def _parts(self, graphs: Graphs, chunk: int, level: Level) -> Iterator[tuple[int, Graphs, Encoded, Feed]]:
+        """So many graphs at a time, or a large one alone."""
         first = 0
         while first < len(graphs):
             room = int(np.searchsorted(graphs.node_ptr, graphs.node_ptr[first] + WHOLE, side="right")) - 1
@@ -140,12 +145,18 @@ class Trained:
             part = graphs if last - first == len(graphs) else graphs.select(np.arange(first, last))
             encoded = self.vocabulary.encode(part)
             feed = Feed(encoded, registered(self.settings.model).eats, self.settings.num_layers, level)
-            if feed.by_nodes:
-                parts = np.split(np.arange(part.num_nodes), range(ANSWERED_AT_ONCE, part.num_nodes, ANSWERED_AT_ONCE))
-                yield first, part, encoded, map(feed.batch_of_nodes, parts)
-            else:
-                yield first, part, encoded, map(feed.batch, [np.arange(len(part))])
+            yield first, part, encoded, feed
             first = last
+
+    def _paths(self, feed: Feed) -> Iterator[Any]:
+        """The points of a large graph's nodes at every depth, so many nodes at a time."""
+        assert feed.quotient is not None
+        assert isinstance(self.model, WLHN)
+        hierarchy = feed.quotient.hierarchy
+        with tempfile.TemporaryDirectory(prefix="wlhn") as folder:
+            layers = depths(self.model, feed.quotient, Path(folder))
+            for nodes in np.split(np.arange(hierarchy.num_nodes), range(AT_ONCE, hierarchy.num_nodes, AT_ONCE)):
+                yield points(layers, hierarchy, nodes)
 
     def _unseen(self, encoded: Encoded) -> Unseen:
         new = assign(self.colours, encoded.graphs, initial=encoded.x)
@@ -186,17 +197,23 @@ def _known_colours(encoded: Encoded, settings: Settings) -> Hierarchy:
     return refine(encoded.graphs, settings.num_layers, encoded.x, encoded.graphs.edge_attr is not None)
 
 
-def _points(model: WLHN, batch: ColourBatch) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _of_batch(model: WLHN, batch: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """(ball points of nodes, tangent vectors, vectors of graphs)."""
     assert batch.node_row is not None
     ball, tangent, place = [], [], batch.node_row
-    depths = list(model.levels(batch))
-    for level, (z, _) in zip((*batch.levels[::-1], None), depths[::-1], strict=True):
+    levels = list(model.levels(batch))
+    for level, (z, _) in zip((*batch.levels[::-1], None), levels[::-1], strict=True):
         ball.append(to_ball(z.r[place], z.e[place]))
         tangent.append(to_tangent(z.r[place], z.e[place]))
         place = place if level is None else level.parent[place].long()
-    return _stack(ball), _stack(tangent), model.graph_representation(batch).numpy()
+    return _stack(ball[::-1]), _stack(tangent[::-1]), model.graph_representation(batch).numpy()
 
 
-def _stack(from_last_to_first: list[Tensor]) -> NDArray[Any]:
-    return torch.stack(from_last_to_first[::-1], dim=1).numpy()
+def _of_path(model: WLHN, path: list[tuple[Tensor, Tensor, Tensor]]) -> tuple[Any, Any, Any]:
+    """The same of some nodes of one graph, whose vector is a sum over its nodes."""
+    ball, tangent = [to_ball(r, e) for r, e, _ in path], [to_tangent(r, e) for r, e, _ in path]
+    return _stack(ball), _stack(tangent), rows(model, path).sum(0, keepdim=True).numpy()
+
+
+def _stack(depths: list[Tensor]) -> NDArray[Any]:
+    return torch.stack(depths, dim=1).numpy()

@@ -165,11 +165,7 @@ class Quotient:
             raise InputError("batch: expected at least one node, found none")
         rows = [np.unique(hierarchy.colours[-1][nodes])]
         for t in range(hierarchy.depth, 0, -1):
-            ptr, colour, *_ = self.signatures[t - 1]
-            needed = np.zeros(hierarchy.num_colours[t - 1], bool)
-            needed[hierarchy.parents[t][rows[0]]] = True
-            needed[colour[_ranges(ptr, rows[0])]] = True
-            rows.insert(0, np.flatnonzero(needed).astype(np.int32))
+            rows.insert(0, self._needed(t, rows[0]))
         weights: list[Tensor | None] = []
         levels: list[ColourLevel] = []
         slot = np.empty(0, np.int32)
@@ -204,6 +200,21 @@ class Quotient:
             sums = np.concatenate([[0], np.cumsum(1 + np.diff(row_ptr)[colour])])
             total = total + sums[ptr[1:]] - sums[ptr[:-1]]
         return total
+
+    def one_level(self, t: int, rows: NDArray[Any]) -> tuple[ColourLevel, NDArray[Any]]:
+        """Some colours of depth t ≥ 1 (ascending) by themselves, and those of the depth before that they depend on."""
+        needed = self._needed(t, rows)
+        before = np.full(self.hierarchy.num_colours[t - 1], -1, np.int32)
+        before[needed] = np.arange(len(needed), dtype=np.int32)
+        return self._level(t, rows, before, None), needed
+
+    def _needed(self, t: int, rows: NDArray[Any]) -> NDArray[Any]:
+        """Parents and neighbours of colours of depth t, ascending."""
+        ptr, colour, *_ = self.signatures[t - 1]
+        needed = np.zeros(self.hierarchy.num_colours[t - 1], bool)
+        needed[self.hierarchy.parents[t][rows]] = True
+        needed[colour[_ranges(ptr, rows)]] = True
+        return np.flatnonzero(needed).astype(np.int32)
 
     def _level(self, t: int, rows: NDArray[Any], before: NDArray[Any], weight: Tensor | None) -> ColourLevel:
         ptr, colour, edge, times = self.signatures[t - 1]

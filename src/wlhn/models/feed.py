@@ -18,7 +18,6 @@ from wlhn.models.vocabulary import Encoded
 
 WHOLE = 100_000  # nodes; of larger graphs, so many nodes at a time are a batch:
 LEARNED_AT_ONCE = 4096
-ANSWERED_AT_ONCE = 32_768  # the more, the fewer neighbours are computed twice; and nothing is kept for gradients
 
 
 @dataclass(frozen=True, eq=False)

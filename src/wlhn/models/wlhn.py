@@ -141,15 +141,16 @@ class WLHN(nn.Module):
             raise InputError(f"batch: expected {len(self.layers)} rounds of refinement, found {len(batch.levels)}")
         tau, last = self.tau, len(self.layers)
         h = torch.relu(self.encoder(batch.x))
-        z = root_level(self._directions(0, h, batch.weight), tau)
+        z = root_level(self.pointing(0, h, batch.weight), tau)
         yield z, h
         for t, (layer, level) in enumerate(zip(self.layers, batch.levels, strict=True), start=1):
             h = layer(h, level, batch.edge_x)
-            direction = self._directions(t, h, level.weight)
+            direction = self.pointing(t, h, level.weight)
             z = next_level(direction, z, level.parent, tau, level.child_ptr, look_back=t < last)
             yield z, h
 
-    def _directions(self, t: int, h: Tensor, weight: Tensor | None) -> Tensor:
+    def pointing(self, t: int, h: Tensor, weight: Tensor | None) -> Tensor:
+        """What gives the colours of depth t their directions, from their GIN features."""
         return h if self.whitening is None else self.whitening[t](h, weight)
 
 
