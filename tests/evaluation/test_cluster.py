@@ -28,6 +28,7 @@ GRID = {
     "settings": {"hidden_channels": 8, "num_layers": 2, "batch_size": 16, "epochs": 10, "dropout": 0.5},
     "grid": {"learning_rate": [0.01, 0.001]},
 }
+SMALL = {"object_store_memory": 80 * 2**20, "include_dashboard": False}
 JOBS = 30  # 10 folds × (2 candidates + 1 final run)
 
 
@@ -36,14 +37,14 @@ def cluster() -> Iterator[Any]:
     """Two nodes of one CPU each, and a head that does no jobs; a dead node is noticed within seconds."""
     cluster_utils = pytest.importorskip("ray.cluster_utils", reason="needs ray")
     health = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 300}
-    small = {"object_store_memory": 80 * 2**20, "include_dashboard": False}
-    cluster = cluster_utils.Cluster(
-        initialize_head=True, head_node_args=small | {"num_cpus": 0, "_system_config": health}
-    )
-    for _ in range(2):
-        cluster.add_node(num_cpus=1, **small)
-    yield cluster
-    cluster.shutdown()
+    head = SMALL | {"num_cpus": 0, "_system_config": health}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_worker_niceness", "0")  # workers get their share of a busy machine
+        cluster = cluster_utils.Cluster(initialize_head=True, head_node_args=head)
+        for _ in range(2):
+            cluster.add_node(num_cpus=1, **SMALL)
+        yield cluster
+        cluster.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +105,7 @@ def test_a_node_is_killed_in_the_middle(cluster: Any, place: Path) -> None:
         while not at_work(node):
             assert done(out) < JOBS
         cluster.remove_node(node, allow_graceful=False)
+        cluster.add_node(num_cpus=1, **SMALL)  # which may help
         found, errors = driver.communicate(timeout=300)
     assert driver.returncode == 0, errors
     assert "node it was running on is dead" in errors  # it took a job with it

@@ -1,9 +1,11 @@
 """The paper's numbers as we keep them agree with what its text says of them; rows and columns can be run."""
 
+import re
 from typing import Any
 
 import pytest
 
+from wlhn.cli.reproduce import WHAT
 from wlhn.data.noise import split_name
 from wlhn.data.registry import KNOWN
 from wlhn.evaluation.grids import read_grid
@@ -21,7 +23,7 @@ def means(item: str) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for row in read_table(item).rows:
         for column, value in row.paper.items():
-            if isinstance(value, list):
+            if isinstance(value, list) and column != "Cornell-2021":  # Cornell's, a second time
                 found.setdefault(column, {})[row.key] = value[0]
     return found
 
@@ -32,6 +34,7 @@ def best(item: str) -> dict[str, set[str]]:
 
 def test_every_item_has_its_data_and_the_other_way_round() -> None:
     assert {path.stem for path in FOLDER.glob("*.json")} == set(ITEMS)
+    assert set(re.findall(r"[a-z-]{6,}", WHAT)) == set(ITEMS)  # what `wlhn reproduce --help` names
 
 
 @pytest.mark.parametrize("item", TABLES)
@@ -49,11 +52,11 @@ def test_rows_and_columns_can_be_run(item: str) -> None:
         assert set(row.paper) <= {column.key for column in table.columns}
         for settings in candidates(row, "lean", table.level):
             check_options(settings)
-        assert len(candidates(row, "lean", table.level)) == len(read_grid("lean", row.model, table.level))
+        assert 1 <= len(candidates(row, "lean", table.level)) <= len(read_grid("lean", row.model, table.level))
     wlhn = next(row for row in table.rows if row.key == "wlhn")
     assert all(column.key in wlhn.paper for column in table.columns if not column.key.endswith("-fixed-splits"))
-    frozen = [row.settings for row in table.rows if row.key == "wlhn-frozen-encoder"]
-    assert frozen == [{"frozen_encoder": True}] or item.endswith("-noise")
+    frozen = {**wlhn.settings, "frozen_encoder": True}  # and in all else the same
+    assert [row.settings for row in table.rows if row.key == "wlhn-frozen-encoder"] == [frozen] or "noise" in item
 
 
 def test_what_the_text_says_of_graph_classification() -> None:

@@ -18,7 +18,7 @@ from wlhn.data.dataset import Dataset
 from wlhn.data.load import load
 from wlhn.errors import InputError
 from wlhn.experiments import cells, epochs, large_tree
-from wlhn.experiments.items import write_report
+from wlhn.experiments.items import ITEMS, write_report
 
 COMMAND = "import sys; from wlhn.cli import main; sys.argv[0] = 'wlhn'; main()"
 PLACE = Path("table-graphs/MUTAG")
@@ -86,6 +86,8 @@ def test_the_report_has_ours_the_papers_and_the_same_bytes(whole: Path, tmp_path
     assert f"**{mean:.1f}**† / 84.7" in text
     assert "Not run: `dgcnn`, `diffpool`, " in text
     assert "Not run at all: DD, NCI1, " in text
+    headings = [line for line in text.splitlines() if line.startswith("#")]
+    assert len(set(headings)) == len(headings) == 1 + len(ITEMS)
 
 
 def test_the_printed_command_makes_the_cell_again(whole: Path, tmp_path: Path) -> None:

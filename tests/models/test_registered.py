@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from baseline_graphs import BOTH, LEARNED, SEES_EDGES, build, sample
+from baseline_graphs import BOTH, FEATURES, LEARNED, SEES_EDGES, build, sample
 from torch import nn
 from typer.testing import CliRunner
 
@@ -154,3 +154,13 @@ def test_models_for_one_level_refuse_the_other(name: str) -> None:
 def test_all_options_are_tried() -> None:
     tried = {option for _, options in OPTIONS for option in options} | {"svm_penalty", "trees", "learn_curvature"}
     assert {o for name, entry in MODELS.items() if name != "wlhn" for o in entry.options} <= tried
+
+
+@pytest.mark.parametrize(("name", "level"), LEARNED)
+def test_a_batch_of_one_node_is_learned_from(name: str, level: str) -> None:
+    model = build(name, level).train()
+    outputs = model(torch.ones(1, FEATURES), torch.empty(2, 0, dtype=torch.long), torch.zeros(1, dtype=torch.long))
+    outputs.sum().backward()
+    assert outputs.shape == (1, 3)
+    for parameter in model.parameters():
+        assert parameter.grad is None or torch.isfinite(parameter.grad).all()

@@ -13,9 +13,14 @@ from wlhn.cli.output import DataRoot, Json, Seed, note, print_json, print_table
 from wlhn.cli.progress import progress
 from wlhn.errors import InputError
 
+WHAT = (
+    "table-structural, table-nodes, table-graphs, table-molecules, table-time, table-feature-noise, "
+    "table-structure-noise, figure-hierarchy, figure-distances or figure-oversmoothing."
+)
+
 
 def reproduce(
-    item: Annotated[str, typer.Argument(help="table-graphs, table-nodes, …, figure-distances, …")],
+    item: Annotated[str, typer.Argument(help=WHAT)],
     dataset: Annotated[list[str] | None, typer.Option("--dataset", help="Only this data set (repeat it).")] = None,
     model: Annotated[list[str] | None, typer.Option("--model", help="Only this model or variant (repeat it).")] = None,
     grid: Annotated[str, typer.Option(help="lean, paper, or a JSON file of settings to choose from.")] = "lean",

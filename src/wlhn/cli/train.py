@@ -49,6 +49,10 @@ def train(
     threads: Annotated[
         int, typer.Option(min=1, help="Threads; more are faster on large data and change the last bits of numbers.")
     ] = 1,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes that share each batch, on a Ray cluster; the step stays the same.")
+    ] = 1,
+    address: options.Address = None,
     role: Roles = None,
     data_root: DataRoot = None,
     seed: Seed = 0,
@@ -80,6 +84,8 @@ def train(
     from wlhn.evaluation.train import train as train_run
     from wlhn.models.registry import check_options
 
+    if address is not None and workers == 1:
+        raise InputError(f"--address {address}: of a Ray cluster, expected --workers 2 or more with it")
     given = {name: value for name, value in given.items() if value is not None}
     settings = Settings.from_json(given | options.set_beside(given, set_))
     check_options(settings)
@@ -97,7 +103,17 @@ def train(
         def show(epoch: Epoch) -> None:
             advance(epoch.epoch, settings.epochs, f"loss {epoch.train_loss:.3f}, validation {epoch.valid_metric:.3f}")
 
-        run = train_run(dataset, settings, folder, split=chosen, seed=seed, on_epoch=show, draw=_draw)
+        run = train_run(
+            dataset,
+            settings,
+            folder,
+            split=chosen,
+            seed=seed,
+            workers=workers,
+            address=address,
+            on_epoch=show,
+            draw=_draw,
+        )
     if json:
         print_json({"run": str(folder), **run.about, "settings": settings.to_json()})
     else:

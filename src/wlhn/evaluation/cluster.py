@@ -30,8 +30,6 @@ class RayExecutor(RemoteExecutor):
 
     def __init__(self) -> None:
         ray = import_ray()
-        # A memory map would be copied by every worker; a plain array lies in the node's shared memory.
-        ray.util.register_serializer(np.memmap, serializer=np.asarray, deserializer=np.asarray)
         self._put = ray.put
         self._task = ray.remote(num_cpus=1, max_retries=RETRIES)(_run_here)
 
@@ -45,9 +43,16 @@ class RayExecutor(RemoteExecutor):
 
 @contextmanager
 def ray_executor(address: str | None = None) -> Iterator[Executor]:
-    """The cluster at an address (HOST:PORT); without one, that of RAY_ADDRESS, or of this machine, or a new one on it.
+    """An executor of the cluster at an address; leaving the block ends the tasks that are under way."""
+    with connected(address):
+        yield RayExecutor()
 
-    Leaving the block ends the tasks that are under way, unless Ray was in use before.
+
+@contextmanager
+def connected(address: str | None = None) -> Iterator[None]:
+    """With the cluster at an address (HOST:PORT); else that of RAY_ADDRESS, or of this machine, or a new one on it.
+
+    Where Ray is in use already, it stays as it is.
     """
     ray = import_ray()
     before = ray.is_initialized()
@@ -55,8 +60,10 @@ def ray_executor(address: str | None = None) -> Iterator[Executor]:
         if not before:
             _check_answers(address)
             ray.init(address, logging_level=logging.ERROR, log_to_driver=False, include_dashboard=False)
+            # A memory map would be copied by every worker; a plain array lies in the node's shared memory.
+            ray.util.register_serializer(np.memmap, serializer=np.asarray, deserializer=np.asarray)
         try:
-            yield RayExecutor()
+            yield
         finally:
             if not before:
                 ray.shutdown()
@@ -73,7 +80,7 @@ def import_ray() -> Any:
 
 def _check_answers(address: str | None) -> None:
     """Somebody listens at HOST:PORT; Ray itself tries for minutes, and then ends the process."""
-    if address is None or "://" in address or address == "auto":
+    if address in (None, "auto", "local") or "://" in address:
         return
     host, _, port = address.rpartition(":")
     try:

@@ -27,6 +27,7 @@ from wlhn.evaluation.numerics import Numerics, first_nan, numerical_report
 from wlhn.evaluation.problem import Problem, Scored
 from wlhn.evaluation.provenance import data_hash
 from wlhn.evaluation.settings import Settings
+from wlhn.evaluation.team import Team
 from wlhn.models.at_once import AtOnce
 from wlhn.models.feed import NodeBatch
 from wlhn.models.loading import Loader
@@ -63,11 +64,13 @@ def fit(
     checkpoint: Path | None = None,
     on_epoch: Callable[[Epoch], None] = lambda epoch: None,
     stop: Callable[[Sequence[Epoch]], bool] = lambda history: False,
+    team: Team | None = None,
 ) -> Fitted:
     """Train on the training items of a problem; stop, and choose the epoch, on its validation items.
 
     With `checkpoint`, a run that was interrupted goes on where that file says. The file stays there: the caller removes
-    it once the result is safe. `stop`, asked with the epochs so far, can end it early.
+    it once the result is safe. `stop`, asked with the epochs so far, can end it early. Each worker of a `team` calls
+    this alike.
 
     >>> from wlhn.data import load
     >>> from wlhn.data.splits import stratified_folds
@@ -82,7 +85,7 @@ def fit(
             fitted = _fit_at_once(problem, model, seed)
             on_epoch(fitted.best)
             return fitted
-        run = _Run(problem, model, seed, checkpoint)
+        run = _Run(problem, model, seed, checkpoint, team or Team())
         for past in run.history:
             on_epoch(past)
         while not run.finished and not stop(run.history):
@@ -93,13 +96,14 @@ def fit(
 class _Run:
     """The state of a run between two epochs, which is what a checkpoint holds."""
 
-    def __init__(self, problem: Problem, model: nn.Module, seed: int, checkpoint: Path | None) -> None:
-        self.problem, self.seed, self.checkpoint = problem, seed, checkpoint
+    def __init__(self, problem: Problem, model: nn.Module, seed: int, checkpoint: Path | None, team: Team) -> None:
+        self.problem, self.seed, self.checkpoint, self.team = problem, seed, checkpoint, team
         self.settings, split = problem.settings, problem.split
         self.model = model
+        team.join(model)
         self.optimizer = make_optimizer(self.model, self.settings)
         self.valid: Loader[Scored] = problem.batches(split.valid)
-        self.train: Loader[Scored] = problem.batches(split.train)
+        self.train: Loader[Scored] = team.parts(problem, problem.batches(split.train))
         self.history: list[Epoch] = []
         self.best: Epoch | None = None
         self.best_state: dict[str, Tensor] = {}
@@ -131,19 +135,24 @@ class _Run:
     def _train(self, number: int) -> float:
         """One pass over the training items; the mean loss."""
         draw = np.random.SeedSequence([self.seed, number]).generate_state(2)
-        torch.manual_seed(int(draw[0]))
-        shuffled = self.problem.batches(self.problem.split.train, shuffle_seed=int(draw[1]))
+        torch.manual_seed(int(draw[0]) + self.team.rank)
+        shuffled = self.team.parts(
+            self.problem, self.problem.batches(self.problem.split.train, shuffle_seed=int(draw[1]))
+        )
         self.model.train()
         total, count = 0.0, 0
         for k, batch in enumerate(shuffled if shuffled.shuffle else self.train):
-            value = self._loss(batch, batch.outputs(self.model))
+            y = self._targets(batch)
+            own = loss(self.problem.dataset.task, batch.outputs(self.model), y)
+            own, value, items = self.team.share(batch, y, own)
             if not torch.isfinite(value):
                 self.first_nan = f"epoch {number}, batch {k + 1}: {first_nan(self.model, batch)}"
                 break
             self.optimizer.zero_grad()
-            value.backward()
+            own.backward()
+            self.team.add_gradients(self.model)
             self.optimizer.step()
-            total, count = total + value.item() * len(batch.items), count + len(batch.items)
+            total, count = total + value.item() * items, count + items
         return total / max(count, 1)
 
     def _validate(self) -> tuple[float, float]:
@@ -163,7 +172,10 @@ class _Run:
         return value, score
 
     def _loss(self, batch: Scored, outputs: Tensor) -> Tensor:
-        return loss(self.problem.dataset.task, outputs, self.problem.y[torch.from_numpy(batch.items)])
+        return loss(self.problem.dataset.task, outputs, self._targets(batch))
+
+    def _targets(self, batch: Scored) -> Tensor:
+        return self.problem.y[torch.from_numpy(batch.items)]
 
     def _better(self, new: Epoch, old: Epoch) -> bool:
         """Whether an epoch improves on another; of equal metrics, the smaller loss."""
@@ -173,7 +185,10 @@ class _Run:
         return (sign * new.valid_metric, -new.valid_loss) > (sign * old.valid_metric, -old.valid_loss)
 
     def _save(self) -> None:
-        if self.checkpoint is None or time.monotonic() - self.saved < REST:
+        if self.checkpoint is None or self.team.rank > 0:
+            return
+        last = self.finished and self.team.size > 1  # which is how a team hands over what it did
+        if time.monotonic() - self.saved < REST and not last:
             return
         parts = {
             "model": self.model.state_dict(),

@@ -158,6 +158,8 @@ def run_jobs(
             f"{len(failed)} of {len(jobs)} jobs failed, the first: {why} (see {where}); "
             "expected all of them, --retry-failed tries them again"
         )
+    for job in jobs:  # of one that was lost with its driver or worker after its end
+        checkpoint_path(folder, job).unlink(missing_ok=True)
     return [json.loads(result_path(folder, job).read_bytes()) for job in jobs]
 
 

@@ -60,11 +60,14 @@ def train(
     *,
     split: Split | None = None,
     seed: int = 0,
+    workers: int = 1,
+    address: str | None = None,
     on_epoch: Callable[[Epoch], None] = lambda epoch: None,
     draw: Callable[[list[Epoch], int, str, Path], None] | None = None,
 ) -> TrainedRun:
     """Train one model and keep it in a folder; an interrupted run in the same folder goes on.
 
+    More than one of `workers` share the batches, on the Ray cluster at an `address` or a new one here.
     `draw(history, best epoch, metric, path)` is asked for the learning curve before the folder is sealed.
     """
     if is_run(folder):
@@ -82,13 +85,19 @@ def train(
                 raise OSError(error.errno, error.strerror, str(folder / METRICS_FILE)) from error
             on_epoch(epoch)
 
-        fitted = fit(problem, seed, folder / CHECKPOINT, note)
+        if workers == 1:
+            fitted = fit(problem, seed, folder / CHECKPOINT, note)
+        else:
+            from wlhn.evaluation.data_parallel import fit_together
+
+            fitted = fit_together(problem, seed, folder / CHECKPOINT, note, workers=workers, address=address)
     about = {
         "data": dataset.name,
         "data_hash": data_hash(dataset),
         "model": settings.model,
         "metric": problem.metric,
         "seed": seed,
+        "workers": workers,
         "split_hash": problem.split.hash,
         "split": {part: len(getattr(problem.split, part)) for part in ("train", "valid", "test")},
         "best_epoch": fitted.best.epoch,

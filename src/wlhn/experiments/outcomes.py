@@ -14,6 +14,7 @@ from wlhn.evaluation.metrics import METRICS
 from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.cells import candidates, cell_folder
 from wlhn.experiments.table import Column, Row, Table
+from wlhn.report.markdown import signed
 
 REPEATS = 10  # folds, splits or seeds behind each of the paper's means
 
@@ -29,7 +30,7 @@ class Cell:
 
     @property
     def scale(self) -> float:
-        return 100.0 if METRICS[self.outcome["metric"]].percent else 1.0
+        return 100.0 if METRICS[self.outcome["metric"]].percent else 1 / self.column.divisor
 
     @property
     def mean(self) -> float:
@@ -121,4 +122,4 @@ def against(cell: Cell, other: Cell | None) -> str:
     except InputError:  # other splits, or another number of them
         return ""
     digits = 1 if cell.scale == 100 else 4
-    return f"{cell.scale * comparison.difference:+.{digits}f} (p = {comparison.corrected_t_p:.2f})"
+    return f"{signed(cell.scale * comparison.difference, digits)} (p = {comparison.corrected_t_p:.2f})"

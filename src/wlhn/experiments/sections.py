@@ -9,7 +9,7 @@ from wlhn.errors import InputError
 from wlhn.evaluation.grids import grid_document
 from wlhn.experiments.outcomes import Cell, against, published_number, read_cells
 from wlhn.experiments.table import Column, Row, Table, read_table
-from wlhn.report.markdown import duration, listed, markdown_table, plus_minus
+from wlhn.report.markdown import duration, listed, markdown_table, plus_minus, signed
 
 OURS = "wlhn"  # the row that the paper is about
 
@@ -114,7 +114,7 @@ def _column(table: Table, column: Column, cells: dict[tuple[str, str], Cell]) ->
     present = [(row, cells[column.key, row.key]) for row in rows if (column.key, row.key) in cells]
     missing = [f"`{row.key}`" for row in rows if (column.key, row.key) not in cells]
     header = ["", "ours", "paper", "difference", "splits × runs", "settings", "against WLHN"]
-    header += ["work", "version", "again"]
+    header += ["time", "version", "again"]
     ours = cells.get((column.key, OURS))
     lines = [_line(column.item, row, cell, table.digits, ours) for row, cell in present]
     parts = [f"**{column.key}**", markdown_table(header, lines)]
@@ -133,7 +133,7 @@ def _line(item: str, row: Row, cell: Cell, digits: int, ours: Cell | None) -> li
         row.name,
         plus_minus(cell.mean, cell.std, digits),
         plus_minus(*paper, digits) if paper else str(row.paper.get(cell.column.key, "–")),
-        f"{cell.mean - paper[0]:+.{digits}f}" if paper else "–",
+        signed(cell.mean - paper[0], digits) if paper else "–",
         cell.extent,
         f"{len(outcome['candidates'])} of {grid}",
         against(cell, ours),

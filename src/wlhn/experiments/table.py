@@ -1,6 +1,7 @@
 """A table of the paper as data: `paper/NAME.json` has its columns, its rows, and the numbers that were published.
 
-A column is a data set under a protocol; a row a model, perhaps with settings of its own (a variant). `paper` of a row
+A column is a data set under a protocol; a row a model, perhaps with settings of its own (a variant); `settings` of a
+table hold for all its rows, whatever the grid. `paper` of a row
 is {column: [mean, standard deviation]}, with a word such as "OOR" where the paper has no number.
 """
 
@@ -26,6 +27,7 @@ class Column:
     data: str  # what `load` takes
     protocol: str
     item: str  # the experiment in whose folder its cells lie: tables share them
+    divisor: float = 1.0  # of our errors, where the paper's are in other units
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,12 @@ def read_table(name: str) -> Table:
         about=document["about"],
         columns=tuple(Column(**{"data": c["key"]} | shared | c) for c in document["columns"]),
         rows=tuple(
-            Row(**{"key": row["model"]} | row | {"columns": tuple(row["columns"]) if "columns" in row else None})
+            Row(
+                **{"key": row["model"]}
+                | row
+                | {"settings": document.get("settings", {}) | row.get("settings", {})}
+                | {"columns": tuple(row["columns"]) if "columns" in row else None}
+            )
             for row in document["rows"]
         ),
         level=document["level"],

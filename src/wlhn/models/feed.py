@@ -81,6 +81,14 @@ class Feed:
             edge_attr=None if part.edge_attr is None else torch.from_numpy(part.edge_attr),
         )
 
+    def work(self) -> NDArray[Any]:
+        """About how much work each item of a batch is, graph or node: rows, and the entries between them."""
+        if self.by_nodes:
+            return 1 + self.graphs.degree
+        if self.quotient is not None:
+            return self.quotient.work()
+        return np.diff(self.graphs.node_ptr) + np.diff(self.graphs.row_ptr[self.graphs.node_ptr])
+
 
 def run(model: nn.Module, batch: ColourBatch | NodeBatch) -> Tensor:
     """A model's outputs for a batch of the form it eats."""

@@ -10,6 +10,7 @@ from torch_geometric.nn import GINConv, GINEConv, global_add_pool
 
 from wlhn.models.heads import HeadKind, make_head
 from wlhn.models.inputs import check_width, input_encoder
+from wlhn.models.network import norm
 
 
 class GIN(nn.Module):
@@ -59,6 +60,4 @@ class GIN(nn.Module):
 
 
 def _mlp(channels: int) -> nn.Module:
-    return nn.Sequential(
-        nn.Linear(channels, channels), nn.ReLU(), nn.BatchNorm1d(channels), nn.Linear(channels, channels)
-    )
+    return nn.Sequential(nn.Linear(channels, channels), nn.ReLU(), norm(channels), nn.Linear(channels, channels))

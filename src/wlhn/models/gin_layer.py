@@ -13,7 +13,15 @@ from torch.nn import functional as F
 
 from wlhn.hierarchy.quotient import ColourLevel
 from wlhn.models.inputs import input_encoder
-from wlhn.models.ops import aggregate_relu_moments, linear_relu, product, relu_moments
+from wlhn.models.ops import (
+    Everyone,
+    aggregate_relu_moments,
+    alone,
+    counted,
+    linear_relu,
+    product,
+    relu_moments,
+)
 
 
 class GINLayer(nn.Module):
@@ -36,15 +44,17 @@ class GINLayer(nn.Module):
 
     def forward(self, x: Tensor, level: ColourLevel, edge_x: Tensor | None) -> Tensor:
         lin1, norm = self.lin1, self.norm
+        everyone = norm.everyone if self.training else alone
         if self.edge_encoder is None:
             # Linear before the sum instead of after it: the same, and there are fewer rows before than after.
-            x, mean, var = aggregate_relu_moments(F.linear(x, lin1.weight), self.epsilon, lin1.bias, level)
+            x, mean, var = aggregate_relu_moments(F.linear(x, lin1.weight), self.epsilon, lin1.bias, level, everyone)
         else:
             messages = torch.relu(x[level.pair_row] + self.edge_encoder(edge_x)[level.pair_edge])
             total = (1 + self.epsilon) * x[level.parent] + product(level.neighbours, messages)
-            x, mean, var = relu_moments(lin1(total), level.weight)
+            x, mean, var = relu_moments(lin1(total), level.weight, everyone)
         if self.training:
-            norm.track(mean.detach(), var.detach(), len(x) if level.weight is None else float(level.weight.sum()))
+            count = len(x) if level.weight is None else float(level.weight.sum())
+            norm.track(mean.detach(), var.detach(), counted(count, everyone))
         else:
             mean, var = norm.running_mean, norm.running_var
         scale, lin2 = norm.weight * torch.rsqrt(var + norm.eps), self.lin2
@@ -59,6 +69,7 @@ class Norm(nn.Module):
     num_batches_tracked: Tensor
     momentum = 0.1
     eps = 1e-5
+    everyone: Everyone = staticmethod(alone)  # whose rows count
 
     def __init__(self, channels: int) -> None:
         super().__init__()

@@ -76,7 +76,7 @@ class Loader(Generic[Batch]):
         keep: bool = True,
     ) -> None:
         self.collate, self.index, self.batch_size, self.ahead = collate, np.asarray(index), batch_size, ahead
-        self.shuffle, self.random, self.keep = shuffle, np.random.default_rng(seed), keep
+        self.shuffle, self.seed, self.keep, self.random = shuffle, seed, keep, np.random.default_rng(seed)
         self._kept: list[Batch] | None = None
 
     def __len__(self) -> int:

@@ -32,6 +32,15 @@ def loss(task: str, outputs: Tensor, y: Tensor) -> Tensor:
     return total / max(int(known.sum()), 1)
 
 
+def known_targets(y: Tensor) -> int:
+    """How many terms the mean of a loss has: all targets but unknown ones.
+
+    >>> known_targets(torch.tensor([[1.0, float("nan")], [0.0, 1.0]])), known_targets(torch.tensor([2, 0, 1]))
+    (3, 3)
+    """
+    return y.numel() - int(torch.isnan(y).sum())
+
+
 def check_targets(task: str, y: NDArray[Any], out_channels: int) -> Tensor:
     """Targets as a tensor that fits a head of this width, or an `InputError` before any step is made.
 

@@ -13,6 +13,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from wlhn.models.ops import Everyone, alone
+
 
 class Whitening(nn.Module):
     """Features to unit directions, decorrelated over the rows of a level.
@@ -24,6 +26,7 @@ class Whitening(nn.Module):
 
     running_mean: Tensor
     running_covariance: Tensor
+    everyone: Everyone = staticmethod(alone)  # whose rows count
 
     def __init__(self, channels: int, lean: float = 0.3, momentum: float = 0.1, shrinkage: float = 1e-3) -> None:
         super().__init__()
@@ -36,10 +39,10 @@ class Whitening(nn.Module):
         h = h.double()  # covariances of few colours are close to singular
         if self.training:
             share = torch.ones_like(h[:, 0]) if weight is None else weight.to(h.dtype)
-            share = share / share.sum()
-            mean = share @ h
+            share = share / self.everyone(share.sum())
+            mean = self.everyone(share @ h)
             centred = h - mean
-            covariance = centred.T @ (share[:, None] * centred)
+            covariance = self.everyone(centred.T @ (share[:, None] * centred))
             with torch.no_grad():
                 self.running_mean.lerp_(mean.to(self.running_mean.dtype), self.momentum)
                 self.running_covariance.lerp_(covariance.to(self.running_mean.dtype), self.momentum)

@@ -26,6 +26,15 @@ def plus_minus(mean: float, deviation: float | None, digits: int) -> str:
     return f"{mean:.{digits}f}" + ("" if deviation is None else f" ± {deviation:.{digits}f}")
 
 
+def signed(value: float, digits: int) -> str:
+    """A difference, with its sign; none is +0.
+
+    >>> signed(-1.84, 1), signed(-0.04, 1)
+    ('-1.8', '+0.0')
+    """
+    return f"{round(value, digits) + 0.0:+.{digits}f}"
+
+
 def duration(seconds: float) -> str:
     """Seconds as people say them.
 

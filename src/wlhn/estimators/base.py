@@ -1,9 +1,4 @@
-"""Estimators in scikit-learn's style, for lists of graphs instead of rows of numbers.
-
-Graphs are a list of networkx or PyG graphs, or a `wlhn.data.Dataset`. For graphs, y has one target each; for nodes, one
-for each node of all graphs in a row, or one array for each graph. A share of the items is held out inside `fit` to
-choose the epoch. Fitted estimators are saved as run folders, which `wlhn predict` reads too.
-"""
+"""What estimators share: their parameters, training, saving, and graphs of any kind as a data set."""
 
 from __future__ import annotations
 
@@ -15,10 +10,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from wlhn.data.dataset import Dataset, Level, available, class_indices
+from wlhn.data.dataset import Dataset, Level, available
 from wlhn.data.memory import graphs_in_memory
 from wlhn.data.splits import Split, stratified_folds
 from wlhn.errors import InputError
@@ -27,10 +22,10 @@ from wlhn.evaluation.problem import Problem
 from wlhn.evaluation.provenance import code_version
 from wlhn.evaluation.run_folder import load_run, read_config, save_run
 from wlhn.evaluation.settings import Settings
-from wlhn.evaluation.trained import Trained, untrained
+from wlhn.evaluation.trained import Trained
 
 
-class _GraphEstimator(BaseEstimator):
+class GraphEstimator(BaseEstimator):
     """What all estimators share: their parameters are the fields of `Settings`, a seed and the share held out."""
 
     _level: Level = "graph"
@@ -135,7 +130,7 @@ class _GraphEstimator(BaseEstimator):
 
     def _outputs(self, graphs: Any) -> NDArray[Any]:
         check_is_fitted(self, "trained_")
-        data = _graphs_of(graphs, self._level, self.trained_).graphs
+        data = graphs_of(graphs, self._level, self.trained_).graphs
         return np.concatenate([part.outputs for part in self.trained_.predict(data)])
 
     def save(self, folder: str | PathLike[str]) -> None:
@@ -161,121 +156,7 @@ class _GraphEstimator(BaseEstimator):
         return tags
 
 
-class _Classifier(ClassifierMixin, _GraphEstimator):
-    def fit(self, graphs: Any, y: Any = None, nodes: ArrayLike | None = None) -> Self:
-        """Learn classes; `nodes` (positions or a mask) says which nodes have a class to learn, all without it."""
-        data = _graphs_of(graphs, self._level)
-        codes, classes = (data.y, data.classes) if y is None else class_indices(_flat(y, self._level))
-        self._fit(replace(data, y=codes, task="classification", classes=classes), nodes)
-        self.classes_ = np.array(classes)
-        return self
-
-    def predict_proba(self, graphs: Any) -> NDArray[Any]:
-        """(items, classes) in the order of `classes_`."""
-        return self._outputs(graphs)
-
-    def predict(self, graphs: Any) -> NDArray[Any]:
-        """The most likely class of each item."""
-        outputs = self._outputs(graphs)
-        return np.array(self.trained_.classes)[outputs.argmax(axis=1)]
-
-    def score(self, graphs: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy."""
-        return float(super().score(graphs, _flat(y, self._level), sample_weight))
-
-    @classmethod
-    def load(cls, folder: str | PathLike[str]) -> Self:
-        """What `save` kept."""
-        estimator = super().load(folder)
-        estimator.classes_ = np.array(estimator.trained_.classes)
-        return estimator
-
-
-class _Regressor(RegressorMixin, _GraphEstimator):
-    def fit(self, graphs: Any, y: Any = None, nodes: ArrayLike | None = None) -> Self:
-        """Learn numbers, one or several for each item; `nodes` as in classifiers."""
-        data = _graphs_of(graphs, self._level)
-        values = data.y if y is None else np.asarray(_flat(y, self._level), np.float32)
-        return self._fit(replace(data, y=values, task="regression", classes=()), nodes)
-
-    def predict(self, graphs: Any) -> NDArray[Any]:
-        """One number for each item, or a row of them."""
-        outputs = self._outputs(graphs)
-        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
-
-    def score(self, graphs: Any, y: Any, sample_weight: Any = None) -> float:
-        """R²."""
-        return float(super().score(graphs, _flat(y, self._level), sample_weight))
-
-
-class GraphClassifier(_Classifier):
-    """Classes of graphs.
-
-    >>> import networkx as nx
-    >>> graphs = [nx.path_graph(n) for n in range(4, 14)] + [nx.cycle_graph(n) for n in range(4, 14)]
-    >>> classifier = GraphClassifier(epochs=40, learning_rate=0.01).fit(graphs, ["path"] * 10 + ["cycle"] * 10)
-    >>> classifier.predict([nx.path_graph(5)]).tolist()
-    ['path']
-    """
-
-
-class GraphRegressor(_Regressor):
-    """Numbers of graphs.
-
-    >>> import networkx as nx
-    >>> graphs = [nx.path_graph(n) for n in range(4, 24)]
-    >>> GraphRegressor(epochs=5).fit(graphs, [float(len(g)) for g in graphs]).predict(graphs[:2]).shape
-    (2,)
-    """
-
-
-class NodeClassifier(_Classifier):
-    """Classes of nodes.
-
-    >>> import networkx as nx
-    >>> club = nx.karate_club_graph()
-    >>> y = [club.nodes[v]["club"] for v in club]
-    >>> NodeClassifier(epochs=5).fit(club, y, nodes=range(20)).predict(club).shape
-    (34,)
-    """
-
-    _level: Level = "node"
-
-
-class NodeRegressor(_Regressor):
-    """Numbers of nodes; see `NodeClassifier`."""
-
-    _level: Level = "node"
-
-
-class GraphEmbedder(TransformerMixin, _GraphEstimator):
-    """Vectors of graphs, h_G = Σ log_0 over their nodes' points: learned from targets, or with random weights.
-
-    >>> import networkx as nx
-    >>> GraphEmbedder(hidden_channels=16).fit_transform([nx.path_graph(4), nx.cycle_graph(4)]).shape
-    (2, 16)
-    """
-
-    def fit(self, graphs: Any, y: Any = None) -> Self:
-        """With y, train to predict it (numbers with a fraction are regressed); without, keep the random weights."""
-        data = _graphs_of(graphs, "graph")
-        if y is None:
-            self.trained_ = untrained(data, self._settings(), self.random_state)
-            return self
-        values = np.asarray(y)
-        if np.issubdtype(values.dtype, np.floating):
-            return self._fit(replace(data, y=values.astype(np.float32), task="regression", classes=()))
-        codes, classes = class_indices(values)
-        return self._fit(replace(data, y=codes, task="classification", classes=classes))
-
-    def transform(self, graphs: Any) -> NDArray[Any]:
-        """(graphs, width) vectors."""
-        check_is_fitted(self, "trained_")
-        data = _graphs_of(graphs, "graph", self.trained_).graphs
-        return np.concatenate([part.graph for part in self.trained_.embed(data)])
-
-
-def _graphs_of(graphs: Any, level: Level, trained: Trained | None = None) -> Dataset:
+def graphs_of(graphs: Any, level: Level, trained: Trained | None = None) -> Dataset:
     """Graphs of any kind as a data set, read as a trained model's were; its targets only where it is one already."""
     if isinstance(graphs, Dataset):
         if graphs.level != level:
@@ -287,7 +168,7 @@ def _graphs_of(graphs: Any, level: Level, trained: Trained | None = None) -> Dat
     return Dataset("graphs", collection, nothing, level, "none", inputs=available(collection), columns=columns)
 
 
-def _flat(y: Any, level: Level) -> NDArray[Any]:
+def flat(y: Any, level: Level) -> NDArray[Any]:
     """Targets in a row; of nodes, one array for each graph may be given."""
     if level == "node" and isinstance(y, Sequence) and len(y) and isinstance(y[0], np.ndarray | list | tuple):
         return np.concatenate([np.asarray(part) for part in y])
