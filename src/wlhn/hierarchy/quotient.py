@@ -187,20 +187,6 @@ class Quotient:
             num_nodes=len(nodes),
         )
 
-    def work(self) -> NDArray[Any]:
-        """The rows of each graph, with their entries, over all depths: what it costs where no other graph shares them.
-
-        >>> import networkx as nx, wlhn
-        >>> hierarchy = wlhn.refine([nx.path_graph(4), nx.cycle_graph(5)], iterations=1)
-        >>> Quotient(hierarchy, x=torch.ones(1, 1)).work().tolist()  # an end and a middle node; a node of the cycle
-        [5, 3]
-        """
-        total = np.diff(self.graph_colours[0][0])
-        for (ptr, colour, _), (row_ptr, *_) in zip(self.graph_colours[1:], self.signatures, strict=True):
-            sums = np.concatenate([[0], np.cumsum(1 + np.diff(row_ptr)[colour])])
-            total = total + sums[ptr[1:]] - sums[ptr[:-1]]
-        return total
-
     def one_level(self, t: int, rows: NDArray[Any]) -> tuple[ColourLevel, NDArray[Any]]:
         """Some colours of depth t ≥ 1 (ascending) by themselves, and those of the depth before that they depend on."""
         needed = self._needed(t, rows)
@@ -215,6 +201,20 @@ class Quotient:
         needed[self.hierarchy.parents[t][rows]] = True
         needed[colour[_ranges(ptr, rows)]] = True
         return np.flatnonzero(needed).astype(np.int32)
+
+    def work(self) -> NDArray[Any]:
+        """The rows of each graph, with their entries, over all depths: what it costs where no other graph shares them.
+
+        >>> import networkx as nx, wlhn
+        >>> hierarchy = wlhn.refine([nx.path_graph(4), nx.cycle_graph(5)], iterations=1)
+        >>> Quotient(hierarchy, x=torch.ones(1, 1)).work().tolist()  # an end and a middle node; a node of the cycle
+        [5, 3]
+        """
+        total = np.diff(self.graph_colours[0][0])
+        for (ptr, colour, _), (row_ptr, *_) in zip(self.graph_colours[1:], self.signatures, strict=True):
+            sums = np.concatenate([[0], np.cumsum(1 + np.diff(row_ptr)[colour])])
+            total = total + sums[ptr[1:]] - sums[ptr[:-1]]
+        return total
 
     def _level(self, t: int, rows: NDArray[Any], before: NDArray[Any], weight: Tensor | None) -> ColourLevel:
         ptr, colour, edge, times = self.signatures[t - 1]
