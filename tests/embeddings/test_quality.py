@@ -63,3 +63,10 @@ def test_tau_may_carry_a_gradient() -> None:
     embedding = diffhypcon(Tree(np.array([-1, 0, 0, 1])), torch.rand(4, 3), tau)
     assert quality(embedding).worst_distortion >= 1
     assert torch.autograd.grad(embedding.r.sum(), tau)[0] > 0
+
+
+def test_nodes_that_fall_together_have_no_worst_distortion() -> None:
+    star = Tree.from_networkx(nx.star_graph(3))
+    result = quality(diffhypcon(star, torch.ones(4, 2)))
+    assert result.worst_distortion is None
+    assert np.isfinite(result.average_distortion)

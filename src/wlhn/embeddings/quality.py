@@ -25,7 +25,7 @@ class Quality:
     """
 
     average_distortion: float
-    worst_distortion: float
+    worst_distortion: float | None  # None where two nodes fall together: it has no bound
     correlation: float
     mean_average_precision: float | None
     pairs: int
@@ -56,7 +56,7 @@ def _measure(distance: NDArray[Any], truth: NDArray[Any], tau: float, precision:
     ratio = distance[apart] / truth[apart]
     return Quality(
         average_distortion=float(np.abs(ratio / tau - 1).mean()),
-        worst_distortion=float(ratio.max() / ratio.min()),
+        worst_distortion=float(ratio.max() / ratio.min()) if ratio.min() > 0 else None,
         correlation=float(np.corrcoef(distance, truth)[0, 1]),
         mean_average_precision=precision,
         pairs=len(truth),
