@@ -22,7 +22,7 @@ from wlhn.hierarchy.quotient import Quotient
 from wlhn.hyperbolic.polar import to_tangent
 from wlhn.models.wlhn import WLHN
 
-ROWS = 65_536  # at a time
+ROWS = 262_144  # at a time; the more, the fewer neighbours are read twice
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +60,14 @@ def depths(model: WLHN, quotient: Quotient, folder: Path) -> list[Depth]:
         for first in range(0, counts[t], ROWS):
             rows = slice(first, min(first + ROWS, counts[t]))
             level, needed = quotient.one_level(t, np.arange(rows.start, rows.stop))
-            above, before = out[t - 1].read(needed)
-            h = layer(before, level, quotient.edge_x)
-            out[t].write(rows, next_level(model.pointing(t, h, None), above, level.parent, tau, level.child_ptr), h)
+            h = layer(torch.from_numpy(np.asarray(out[t - 1].h[needed])), level, quotient.edge_x)
+            # Neighbours lie anywhere, parents side by side.
+            parent = quotient.hierarchy.parents[t][rows]
+            above, _ = out[t - 1].read(np.arange(parent[0], parent[-1] + 1))
+            parent = parent.astype(np.int64) - parent[0]
+            child_ptr = np.searchsorted(parent, np.arange(len(above.r) + 1))
+            place = torch.from_numpy(parent), tau, torch.from_numpy(child_ptr)
+            out[t].write(rows, next_level(model.pointing(t, h, None), above, *place), h)
     return out
 
 
