@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from wlhn.errors import InputError
+
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -39,6 +41,17 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise OSError(error.errno, error.strerror or str(error), str(target)) from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The JSON object in a file, or an `InputError` that names it."""
+    try:
+        document = json.loads(Path(path).read_bytes())
+    except ValueError as error:
+        raise InputError(f"{path}: damaged, expected JSON ({error})") from None
+    if not isinstance(document, dict):
+        raise InputError(f"{path}: expected a JSON object, found {type(document).__name__}")
+    return document
 
 
 def write_json(path: str | os.PathLike[str], document: Any) -> None:

@@ -184,9 +184,9 @@ def _parquet(path: Path, columns: list[str] | None, rows: int) -> Iterator[pd.Da
     try:
         with pq.ParquetFile(path) as file:
             if not file.metadata.num_rows:
-                yield file.schema_arrow.empty_table().to_pandas()
+                yield file.schema_arrow.empty_table().to_pandas(ignore_metadata=True)
             for batch in file.iter_batches(rows, columns=columns):
-                frame = batch.to_pandas()[columns or file.schema_arrow.names]
+                frame = batch.to_pandas(ignore_metadata=True)[columns or file.schema_arrow.names]
                 frame.index = range(first, first + len(frame))
                 first += len(frame)
                 yield frame

@@ -65,7 +65,7 @@ def load(
     base, noise, share = split_name(str(data))
     name = known_name(base)
     if name is not None and noise:
-        return with_noise(_load_known(name, options, data_root, seed), noise, share, seed=seed)
+        return with_noise(_load_known(name, options, data_root, seed), noise, share)
     if name is None:
         if not Path(data).exists():
             raise InputError(f"{data}: neither a known data set nor a path, expected one (see `wlhn datasets`)")

@@ -1,7 +1,7 @@
 """Noise on a node set, as the paper's appendix has it: on features, or as edges between classes.
 
 A noisy set has a name of its own, `Cornell+feature-noise-0.1` or `Cornell+structure-noise-0.2`, so that whoever loads
-it by name gets the same one. The noise is drawn once for a set, by seed, whatever the split.
+it by name gets the same one. The noise is drawn once for a set, whatever the split.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def split_name(name: str) -> tuple[str, str, float]:
     return (found["data"], found["kind"], float(found["share"])) if found else (name, "", 0.0)
 
 
-def with_noise(dataset: Dataset, kind: str, share: float, *, seed: int = 0) -> Dataset:
+def with_noise(dataset: Dataset, kind: str, share: float) -> Dataset:
     """The data set with noise on this share of its nodes' features, or this share of edges more.
 
     >>> from wlhn.data import load
@@ -38,13 +38,13 @@ def with_noise(dataset: Dataset, kind: str, share: float, *, seed: int = 0) -> D
     """
     if len(dataset.graphs) != 1 or dataset.level != "node" or dataset.task != "classification":
         raise InputError(f"{dataset.name}: expected one graph whose nodes have classes, to put noise on")
-    rng = np.random.default_rng([seed, round(1000 * share)])
+    rng = np.random.default_rng([0, round(1000 * share)])
     noisy = on_features if kind == "feature" else between_classes
     return replace(
         dataset,
         name=f"{dataset.name}+{kind}-noise-{share:g}",
         graphs=noisy(dataset, share, rng),
-        notes=(*dataset.notes, f"{kind} noise, share {share:g}, drawn with seed {seed}"),
+        notes=(*dataset.notes, f"{kind} noise, share {share:g}"),
     )
 
 

@@ -1,4 +1,4 @@
-"""The state of a training run in one file, written anew after each epoch: tensors, and the rest as JSON in its header.
+"""The state of a training run in one file, written anew every so often: tensors, and the rest as JSON in its header.
 
 One file, because two could disagree. It carries the identity of its run and a checksum: a checkpoint that is damaged or
 belongs to another run counts as none, and training from the start gives the same numbers.

@@ -91,7 +91,8 @@ def _train_on_cluster(
         except TrainingFailedError as error:
             last = str(error).strip().splitlines()[-1]
             raise InputError(f"workers: lost {LOSSES + 1} times, expected fewer (the last time: {last})") from None
-    shutil.rmtree(storage, ignore_errors=True)  # Ray's notes; ours are in the checkpoint
+        finally:
+            shutil.rmtree(storage, ignore_errors=True)  # Ray's notes; ours are in the checkpoint
 
 
 def _train_part(given: dict[str, Any]) -> None:

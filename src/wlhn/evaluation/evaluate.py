@@ -147,14 +147,22 @@ def evaluate(
 def best_candidate(results: list[dict[str, Any]]) -> int:
     """The position of the result that is best on the validation items; of equal ones, the smaller loss.
 
+    A run that was stopped as hopeless is chosen last.
+
     >>> scores = [(0.8, 0.6), (0.9, 0.5), (0.9, 0.4)]
-    >>> best_candidate([{"metric": "accuracy", "scores": {"valid": v, "valid_loss": x}} for v, x in scores])
+    >>> found = {"metric": "accuracy", "stopped": False}
+    >>> best_candidate([found | {"scores": {"valid": v, "valid_loss": x}} for v, x in scores])
     2
     """
     sign = 1 if METRICS[results[0]["metric"]].higher_is_better else -1
     return max(
         range(len(results)),
-        key=lambda k: (sign * results[k]["scores"]["valid"], -results[k]["scores"]["valid_loss"], -k),
+        key=lambda k: (
+            not results[k]["stopped"],
+            sign * results[k]["scores"]["valid"],
+            -results[k]["scores"]["valid_loss"],
+            -k,
+        ),
     )
 
 
@@ -219,7 +227,7 @@ def _visited(plan: Plan, selection: list[list[dict[str, Any]]]) -> dict[str, int
         "grid": len(plan.candidates),
         "per_split": max(map(len, selection)),
         "in_all": len({json.dumps(result["job"]["settings"]) for result in done}),
-        "stopped": sum(result.get("stopped", False) for result in done),
+        "stopped": sum(result["stopped"] for result in done),
     }
 
 

@@ -49,7 +49,7 @@ def executor_named(
 def local_executor(processes: int) -> Iterator[Executor | None]:
     """Worker processes with one thread each; for one, this process itself, with one thread.
 
-    An interrupt ends the workers at once: what they lose is the epoch under way.
+    An interrupt ends the workers at once: what they lose is what came after the last checkpoint, an epoch or a second.
     """
     if processes < 1:
         raise InputError(f"jobs: expected 1 or more, found {processes}")

@@ -25,7 +25,7 @@ from wlhn.evaluation.checkpoint import load_checkpoint, optimizer_tensors, resto
 from wlhn.evaluation.metrics import METRICS
 from wlhn.evaluation.numerics import Numerics, first_nan, numerical_report
 from wlhn.evaluation.problem import Problem, Scored
-from wlhn.evaluation.provenance import data_hash
+from wlhn.evaluation.provenance import code_version, data_hash
 from wlhn.evaluation.settings import Settings
 from wlhn.evaluation.team import Team
 from wlhn.models.at_once import AtOnce
@@ -111,7 +111,9 @@ class _Run:
         self.identity = ""
         self.saved = -math.inf  # when
         if checkpoint is not None:
-            self.identity = repr([problem.settings.to_json(), split.hash, seed, data_hash(problem.dataset)])
+            self.identity = repr(
+                [code_version(), problem.settings.to_json(), split.hash, seed, data_hash(problem.dataset)]
+            )
             self._restore(checkpoint)
 
     @property

@@ -17,7 +17,8 @@ import platform
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -171,7 +172,10 @@ def _work_all(
         for job in jobs:
             yield job, work(asdict(job), str(folder), dataset)
         return
-    futures = {executor.submit(work, asdict(job), str(folder), dataset): job for job in jobs}
+    futures: dict[Future[dict[str, Any]], Job] = {}
+    with suppress(BrokenExecutor):  # a process died before all were given out
+        for job in jobs:
+            futures[executor.submit(work, asdict(job), str(folder), dataset)] = job
     for future in as_completed(futures):
         match future.exception():
             case None:

@@ -1,7 +1,7 @@
 """When a candidate is hopeless: it is behind the middle of those before it, after a ninth or a third of its epochs.
 
 What it has to reach by when stands in the spec of its job (`stops`), so a job that is stopped is still a pure function
-of its spec. One that is stopped cannot have been the best: half of the others were better by then, and stay so.
+of its spec. One that is stopped is not chosen: half of the others were better by then.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ def rungs(epochs: int) -> tuple[int, int]:
     >>> rungs(300)
     (33, 100)
     """
-    return max(epochs // 9, 1), max(epochs // 3, 1)
+    first = max(epochs // 9, 1)
+    return first, max(epochs // 3, first + 1)
 
 
 def best_by(history: Sequence[Epoch], epoch: int, metric: str) -> float:

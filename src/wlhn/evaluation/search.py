@@ -66,7 +66,7 @@ class Search:
 
     def ask(self, number: int) -> list[tuple[int, list[Stop]]]:
         """So many candidates that were not tried yet, each with what it has to reach by when."""
-        curves = [_curve(result) for _, result in self.tried]
+        curves = [result["curve"] for _, result in self.tried]
         asked = [self._new() for _ in range(number)]
         return [(k, stops(self.candidates[k]["epochs"], curves)) for k in asked]
 
@@ -74,9 +74,9 @@ class Search:
         """What came of a candidate."""
         self.tried.append((candidate, result))
         trial, sign = self.open.pop(candidate), 1 if METRICS[result["metric"]].higher_is_better else -1
-        for rung, value in zip(rungs(self.candidates[candidate]["epochs"]), _curve(result), strict=False):
+        for rung, value in zip(rungs(self.candidates[candidate]["epochs"]), result["curve"], strict=False):
             trial.report(sign * value, rung)
-        if result.get("stopped"):
+        if result["stopped"]:
             self.study.tell(trial, state=self.states.PRUNED)
         else:
             self.study.tell(trial, sign * result["scores"]["valid"])
@@ -116,12 +116,6 @@ def _ordered(values: Sequence[Any]) -> bool:
 def _given(known: Sequence[Any], value: Any) -> Any:
     """How a trial says a value."""
     return known.index(value) if _ordered(known) else value
-
-
-def _curve(result: Result) -> list[float]:
-    """Of a result that is there already, made before results had curves, nothing is known."""
-    found: list[float] = result.get("curve", [])
-    return found
 
 
 def _import_optuna() -> Any:

@@ -2,8 +2,8 @@
 
 The step of N workers is that of one with the whole batch, up to rounding. Parts are about equal in work, which is rows
 and the entries between them, not graphs. The loss of a part counts by its share of the batch's known targets, gradients
-are added up, and so are the sums behind BatchNorm (`wlhn.models.together`). Dropout is drawn by each worker for itself.
-A batch with fewer graphs than workers is done by all of them alike.
+are added up, and so are the sums behind BatchNorm (`wlhn.models.together`). Dropout is drawn by each worker for its
+part. A batch with fewer graphs than workers is done by all of them alike, dropout and all: they must not drift apart.
 """
 
 from __future__ import annotations
@@ -52,7 +52,11 @@ class Part(Scored):
 
     def outputs(self, model: nn.Module) -> Tensor:
         self.team.apart = self.whole
-        return super().outputs(model)
+        if not self.whole:
+            return super().outputs(model)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(torch.initial_seed() - self.team.rank)  # the epoch's, to which each added its rank
+            return super().outputs(model)
 
 
 class Workers(Team):

@@ -19,6 +19,7 @@ from wlhn.errors import InputError
 from wlhn.evaluation.evaluate import OUTCOME, evaluate, read_outcome, shown
 from wlhn.evaluation.executor import executor_named
 from wlhn.evaluation.grids import read_grid
+from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.evaluation.settings import Settings
 from wlhn.experiments.request import Done, Request
 from wlhn.experiments.table import Column, Row, Table, read_table
@@ -32,19 +33,20 @@ def reproduce_table(item: str, request: Request) -> Iterator[Done]:
 def run_cells(table: Table, request: Request) -> Iterator[Done]:
     """Run the cells that are asked for, one after the other."""
     cells = table.cells(request.datasets, request.models)
-    with executor_named(request.executor, request.jobs, request.address) as executor:
-        for column, group in groupby(cells, key=lambda cell: cell[0]):
-            try:
-                dataset = load(column.data, data_root=request.data_root)
+    for column, group in groupby(cells, key=lambda cell: cell[0]):
+        try:
+            dataset = load(column.data, data_root=request.data_root)
+        except InputError as error:
+            yield Done(column.key, skipped=str(error))
+            continue
+        for _, row in group:
+            part = f"{column.key}, {row.key}"
+            try:  # workers of its own: those of one whose process died are of no use to the next
+                with executor_named(request.executor, request.jobs, request.address) as executor:
+                    done = Done(part, shown=_cell(dataset, column, row, request, executor))
             except InputError as error:
-                yield Done(column.key, skipped=str(error))
-                continue
-            for _, row in group:
-                part = f"{column.key}, {row.key}"
-                try:
-                    yield Done(part, shown=_cell(dataset, column, row, request, executor))
-                except InputError as error:
-                    yield Done(part, failed=str(error))
+                done = Done(part, failed=str(error))
+            yield done
 
 
 def cell_folder(results: Path, column: Column, row: Row) -> Path:
@@ -64,7 +66,7 @@ def candidates(row: Row, grid: str, level: Literal["graph", "node"]) -> list[Set
 
 def _cell(dataset: Dataset, column: Column, row: Row, request: Request, executor: Executor | None) -> str:
     place = cell_folder(request.folder, column, row)
-    splits, final_runs = _extent(place, request)
+    splits, final_runs = _extent(place, request, PROTOCOLS[column.protocol].final_runs)
     outcome = evaluate(
         dataset,
         column.data,
@@ -83,11 +85,12 @@ def _cell(dataset: Dataset, column: Column, row: Row, request: Request, executor
     return f"{shown(outcome['mean'], outcome['metric'])} ± {shown(outcome['std'], outcome['metric'])}"
 
 
-def _extent(place: Path, request: Request) -> tuple[int | None, int | None]:
+def _extent(place: Path, request: Request, all_runs: int) -> tuple[int | None, int]:
     """(splits, final runs): as asked, but never less than what is there already."""
+    runs = request.final_runs or all_runs
     if not (place / OUTCOME).exists():
-        return request.splits, request.final_runs
+        return request.splits, runs
     before = read_outcome(place)
     all_splits = before["num_splits"] is None or request.splits is None
     splits = None if all_splits else max(before["num_splits"], request.splits)
-    return splits, max(before["final_runs"], request.final_runs or before["final_runs"])
+    return splits, max(before["final_runs"], runs)

@@ -5,7 +5,6 @@ Seconds depend on the machine, ratios much less. One file for each data set, `re
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from wlhn.errors import InputError
 from wlhn.evaluation.provenance import code_version, data_hash
 from wlhn.experiments.request import Done, Request
 from wlhn.experiments.table import known_key, read_paper
-from wlhn.files import write_json
+from wlhn.files import read_json, write_json
 from wlhn.report.markdown import listed, markdown_table
 
 CONTESTANTS = ("gin", "hgcn", "wlhn")
@@ -36,7 +35,7 @@ def reproduce_times(item: str, request: Request) -> Iterator[Done]:
             except InputError as error:
                 yield Done(name, skipped=str(error))
                 continue
-        seconds = json.loads(path.read_bytes())["seconds"]
+        seconds = read_json(path)["seconds"]
         yield Done(name, shown=", ".join(f"{c}/gin {seconds[c] / seconds['gin']:.2f}" for c in CONTESTANTS[1:]))
 
 
@@ -66,9 +65,7 @@ def times_section(item: str, results: Path, link: str) -> str:
     """The section of table 5."""
     paper = read_paper(item)
     known = list(paper["rows"]["GIN"])
-    found = {
-        name: json.loads(path.read_bytes()) for name in known if (path := results / item / f"{name}.json").exists()
-    }
+    found = {name: read_json(path) for name in known if (path := results / item / f"{name}.json").exists()}
     parts = [f"## {paper['title']}", f"`wlhn reproduce {item}`. {paper['about']}", *paper["notes"]]
     if not found:
         return "\n\n".join([*parts, "Not run."])

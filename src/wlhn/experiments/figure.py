@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from wlhn.experiments.table import read_paper
+from wlhn.files import read_json
 
 NUMBERS = "figure.json"
 
@@ -34,7 +34,7 @@ def figure_section(
     path = results / item / NUMBERS
     if not path.exists():
         return "\n\n".join([*parts, "Not run."])
-    numbers = json.loads(path.read_bytes())
+    numbers = read_json(path)
     parts += [table(numbers, paper), f"Version {numbers['version']}."]
     parts += [f"![{name}]({link}/{item}/{name}.svg)" for name in pictures]
     return "\n\n".join(parts)

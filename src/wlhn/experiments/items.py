@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from wlhn.errors import InputError
 from wlhn.experiments.cells import reproduce_table
 from wlhn.experiments.depths import depths_section, reproduce_depths
 from wlhn.experiments.epochs import reproduce_times, times_section
@@ -17,6 +18,8 @@ from wlhn.experiments.small_tree import hierarchy_section, reproduce_hierarchy
 from wlhn.files import replacing
 from wlhn.models.settings import one_of
 
+PARTS = ("datasets", "models", "grid", "splits", "final_runs", "jobs")
+
 
 @dataclass(frozen=True)
 class Item:
@@ -24,6 +27,7 @@ class Item:
 
     run: Callable[[str, Request], Iterator[Done]]
     section: Callable[[str, Path, str], str]  # (item, folder of results, that folder in links) → Markdown
+    takes: tuple[str, ...] = PARTS  # what of a `Request` it knows how to follow
 
 
 TABLE = Item(reproduce_table, table_section)
@@ -33,11 +37,11 @@ ITEMS: dict[str, Item] = {
     "table-nodes": TABLE,
     "table-graphs": TABLE,
     "table-molecules": TABLE,
-    "table-time": Item(reproduce_times, times_section),
+    "table-time": Item(reproduce_times, times_section, takes=("datasets",)),
     "table-feature-noise": TABLE,
     "table-structure-noise": TABLE,
-    "figure-hierarchy": Item(reproduce_hierarchy, hierarchy_section),
-    "figure-distances": Item(reproduce_distances, distances_section),
+    "figure-hierarchy": Item(reproduce_hierarchy, hierarchy_section, takes=()),
+    "figure-distances": Item(reproduce_distances, distances_section, takes=()),
     "figure-oversmoothing": Item(reproduce_depths, depths_section),
 }
 
@@ -52,8 +56,12 @@ mean difference on the same splits, with p of the corrected resampled t-test (Na
 
 
 def reproduce(item: str, request: Request) -> Iterator[Done]:
-    """Run a table or figure of the paper, or the part that is asked for; what is done already is not done again."""
+    """Run a table or figure of the paper, or the part that is asked for; cells that are done are not done again."""
     one_of("item", item, *ITEMS)
+    plain = Request(request.folder)
+    for part in PARTS:
+        if part not in ITEMS[item].takes and getattr(request, part) != getattr(plain, part):
+            raise InputError(f"{item}: is made as a whole, expected no {part.replace('_', ' ')}")
     return ITEMS[item].run(item, request)
 
 

@@ -182,8 +182,8 @@ def encode(name: str, values: ArrayLike, length: int) -> tuple[NDArray[Any], NDA
             raise InputError(f"{name}, row {row}, column {column}: expected a number, found {array[row, column]}")
         array = array + 0.0  # −0.0 and 0.0 are one value
     elif array.ndim == 1 and array.dtype.kind in "iu" and len(array):
-        low = int(array.min())
-        if int(array.max()) - low <= 4 * len(array):  # a small range of integers needs no sort
+        low, high = int(array.min()), int(array.max())
+        if high - low <= 4 * len(array) and high < 2**63:  # a small range of integers needs no sort
             shifted = array.astype(np.int64) - low
             present = np.bincount(shifted) > 0
             return (np.cumsum(present, dtype=np.int32) - 1)[shifted], np.flatnonzero(present) + low
