@@ -98,3 +98,9 @@ def test_edges_of_a_table_of_nodes_are_read_in_pieces_too(
     (tmp_path / "edges.csv").write_text("from,to\nc,a\nb,x\n")
     with pytest.raises(InputError, match=r"edges.csv, line 3: node 'x' is not in .*nodes.csv, expected one of its ids"):
         load(tmp_path)
+
+
+def test_an_index_that_pandas_left_in_a_table_is_no_column(tmp_path: Path) -> None:
+    table = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]}, index=["x", "y"])
+    table.to_parquet(tmp_path / "edges.parquet")
+    assert load(tmp_path / "edges.parquet").graphs.num_nodes == 3

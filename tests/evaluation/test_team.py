@@ -102,6 +102,12 @@ def long_problem() -> Problem:
     return Problem(data, stratified_folds(data.y, folds=5, holdout=0.25)[0], settings)
 
 
+def undivided_problem() -> Problem:
+    """One whose batches are too small to have parts, with dropout ahead of BatchNorm."""
+    settings = replace(SETTINGS, model="gcn", batch_size=1, epochs=2, dropout=0.5)
+    return Problem(tiny(), stratified_folds(tiny().y, folds=5, holdout=0.25)[0], settings)
+
+
 def numbers(fitted: Fitted) -> dict[str, Tensor]:
     history = [[e.train_loss, e.valid_loss, e.valid_metric] for e in fitted.history]
     return {**fitted.model.state_dict(), "history": torch.tensor(history, dtype=torch.float64)}
@@ -115,6 +121,7 @@ def worker(rank: int, folder: Path) -> None:
         save_file(trained(case, Workers()), folder / f"{case} {rank}")
     save_file(one_step(Workers()), folder / f"one step {rank}")
     save_file(numbers(fit(long_problem(), 3, team=Workers())), folder / f"long {rank}")
+    save_file(numbers(fit(undivided_problem(), 3, team=Workers())), folder / f"undivided {rank}")
     dist.destroy_process_group()
 
 
@@ -130,6 +137,11 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
         process.join()
         assert process.exitcode == 0
     return folder
+
+
+def test_workers_that_do_the_same_do_not_drift_apart(together: Path) -> None:
+    first, second = (load_file(together / f"undivided {rank}") for rank in range(2))
+    assert all(torch.equal(first[name], second[name]) for name in first)
 
 
 def check_same(together: Path, case: str, wanted: dict[str, Tensor], tolerance: float) -> None:

@@ -140,6 +140,10 @@ def test_cells_can_be_widened_and_never_shrink(whole: Path, grid: Path, tmp_path
     assert numbers(tmp_path) == numbers(whole)
     run(tmp_path, grid, "--splits", "1")
     assert numbers(tmp_path) == numbers(whole)
+    quick = arguments(tmp_path, grid)
+    where = quick.index("--final-runs")
+    assert wlhn(*quick[:where], *quick[where + 2 :]).code == 0  # without a number: as many as the protocol has
+    assert {outcome["final_runs"] for outcome in numbers(tmp_path).values()} == {3}
 
 
 def test_data_that_are_not_there_are_skipped_by_name(
@@ -158,11 +162,19 @@ def test_data_that_are_not_there_are_skipped_by_name(
 
 
 def test_bad_input_ends_with_one_sentence(tmp_path: Path, grid: Path) -> None:
+    damaged = tmp_path / "damaged"
+    (damaged / "table-time").mkdir(parents=True)
+    (damaged / "table-time" / "MUTAG.json").write_text("{")
     for given, said in (
         (["reproduce", "table-13"], "item: expected table-structural or "),
         (["reproduce", "table-nodes", "--dataset", "MUTAG"], "dataset MUTAG: not part of it, expected Cornell or "),
         (["reproduce", "table-graphs", "--model", "gat"], "model gat: not part of it, expected dgcnn or "),
+        (
+            ["reproduce", "figure-hierarchy", "--splits", "1"],
+            "figure-hierarchy: is made as a whole, expected no splits",
+        ),
         (["report", str(tmp_path / "nowhere")], "no such folder"),
+        (["report", str(damaged)], "MUTAG.json: damaged, expected JSON"),
     ):
         ran = wlhn(*given)
         assert ran.code == 2
