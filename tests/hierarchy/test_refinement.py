@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from strategies import collections, within_graphs
 from wlhn import Graphs, Hierarchy, InputError, as_graphs, refine
 from wlhn.data import load
-from wlhn.hierarchy.refinement import refine_once
+from wlhn.hierarchy.refinement import encode, refine_once
 
 ROUNDS = 4
 SEEDS = st.integers(0, 2**32 - 1)
@@ -172,6 +172,15 @@ def test_graphs_without_nodes_have_no_colours() -> None:
     assert len(empty.tree) == 1
     among = refine([nx.empty_graph(0), nx.path_graph(2), nx.empty_graph(0)], 1)
     assert among.count_per_graph(1)[0].tolist() == [0, 0, 1, 1]
+
+
+@given(st.integers(0, 30), st.integers(1, 4), SEEDS)
+def test_rows_of_integers_are_numbered_in_their_order(n: int, columns: int, seed: int) -> None:
+    rows = np.random.default_rng(seed).choice([-(2**40), -1, 0, 3, 2**62], (n, columns))
+    values, code = np.unique(rows, axis=0, return_inverse=True)
+    ours, found = encode("initial", rows, n)
+    assert np.array_equal(ours, code.reshape(-1))
+    assert np.array_equal(found, values)
 
 
 def test_starts() -> None:

@@ -187,6 +187,12 @@ def encode(name: str, values: ArrayLike, length: int) -> tuple[NDArray[Any], NDA
             shifted = array.astype(np.int64) - low
             present = np.bincount(shifted) > 0
             return (np.cumsum(present, dtype=np.int32) - 1)[shifted], np.flatnonzero(present) + low
+    elif array.ndim == 2 and array.shape[1] and array.dtype.kind in "iu":
+        code: NDArray[Any] = np.zeros(length, np.int32)
+        for column in array.T:  # rows in their lexicographic order, without comparing rows
+            place, values = encode(name, column, length)
+            code, _ = encode(name, code * np.int64(len(values)) + place, length)
+        return code, array[_representatives(code, int(code.max(initial=-1)) + 1)]
     rows, code = np.unique(array, axis=0, return_inverse=True)
     return code.reshape(-1).astype(np.int32), rows
 
