@@ -92,7 +92,7 @@ def at_work(*nodes: Any) -> list[psutil.Process]:
 def kept(out: Path) -> dict[str, Any]:
     """All results of an evaluation, without when and where they were made."""
     documents = {
-        path.name: json.loads(path.read_bytes()) for path in [out / "evaluation.json", *(out / "jobs").iterdir()]
+        path.name: json.loads(path.read_bytes()) for path in [out / "evaluation.json", *(out / "jobs").glob("[!.]*")]
     }
     return {name: {k: v for k, v in d.items() if k not in ("seconds", "machine")} for name, d in documents.items()}
 
