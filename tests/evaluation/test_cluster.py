@@ -20,7 +20,6 @@ from wlhn.data import load
 from wlhn.errors import InputError
 from wlhn.evaluation.cluster import _run_here
 from wlhn.evaluation.evaluate import evaluate
-from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.settings import Settings
 
 COMMAND = "import sys; from wlhn.cli import main; sys.argv[0] = 'wlhn'; main()"
@@ -53,14 +52,17 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("cluster")
     data, grid = write_tu(place, tiny(60)), place / "grid.json"
     grid.write_text(json.dumps(GRID))
-    options: dict[str, Any] = {"protocol": "ten-fold", "grid": str(grid), "final_runs": 1}
-    evaluate(load(data), str(data), read_grid(str(grid), "wlhn", "graph"), place / "local", **options)
+    with start(place, place / "local") as process:
+        _, errors = process.communicate()
+    assert process.returncode == 0, errors
+    assert data == place / "TINY"
     return place
 
 
-def start(cluster: Any, place: Path, out: Path) -> subprocess.Popen[str]:
+def start(place: Path, out: Path, cluster: Any = None) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", COMMAND, "evaluate", str(place / "TINY"), "--grid", str(place / "grid.json")]
-    command += ["--final-runs", "1", "--executor", "ray", "--address", cluster.address, "--out", str(out), "--json"]
+    command += ["--final-runs", "1", "--out", str(out), "--json"]
+    command += [] if cluster is None else ["--executor", "ray", "--address", cluster.address]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, **pipes, env=os.environ | {"OMP_NUM_THREADS": "1"})
 
@@ -99,7 +101,7 @@ def kept(out: Path) -> dict[str, Any]:
 
 def test_a_node_is_killed_in_the_middle(cluster: Any, place: Path) -> None:
     out = place / "node killed"
-    with start(cluster, place, out) as driver:
+    with start(place, out, cluster) as driver:
         wait_for(out, 3, driver)
         node = list(cluster.worker_nodes)[-1]
         while not at_work(node):
@@ -116,7 +118,7 @@ def test_a_node_is_killed_in_the_middle(cluster: Any, place: Path) -> None:
 def test_kills_at_random_moments_lose_no_job_and_double_none(cluster: Any, place: Path) -> None:
     out, random = place / "killed at random", np.random.default_rng(0)
     for results, kill_driver in ((1, True), (12, False)):
-        with start(cluster, place, out) as driver:
+        with start(place, out, cluster) as driver:
             wait_for(out, results, driver)
             for _ in range(2):
                 time.sleep(random.uniform(0, 0.2))

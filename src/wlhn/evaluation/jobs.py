@@ -28,6 +28,7 @@ from wlhn.data.dataset import Dataset
 from wlhn.data.load import load
 from wlhn.data.ogb import ogb_score
 from wlhn.errors import InputError
+from wlhn.evaluation.executor import torch_threads
 from wlhn.evaluation.fit import fit
 from wlhn.evaluation.problem import Problem
 from wlhn.evaluation.protocols import protocol_named
@@ -66,6 +67,11 @@ class Job:
 
 def run_job(job: Job, checkpoint: Path | None = None, dataset: Dataset | None = None) -> dict[str, Any]:
     """Do a job: the same spec gives the same scores, wherever and however often it runs."""
+    with torch_threads(1):  # sums of more threads have other roundings
+        return _run(job, checkpoint, dataset)
+
+
+def _run(job: Job, checkpoint: Path | None, dataset: Dataset | None) -> dict[str, Any]:
     started = time.time()
     if dataset is None:
         dataset = _load(job.data, job.data_root)
