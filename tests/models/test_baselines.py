@@ -7,22 +7,25 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from baseline_graphs import EDGE_SIZES, build, sample
+from baseline_graphs import EDGE_SIZES, FEATURES, build, sample
 from torch import Tensor, nn
-from torch_geometric.nn import NNConv, SortAggregation, dense_diff_pool, models
+from torch_geometric.nn import GINConv, NNConv, SAGEConv, SortAggregation, dense_diff_pool, models
 from torch_geometric.utils import to_dense_adj, to_dense_batch
 
 from wlhn import refine
-from wlhn.hyperbolic import poincare_distance
+from wlhn.bench.epoch import PlainGIN
+from wlhn.hyperbolic import exp0, log0, mobius_add, poincare_distance
 from wlhn.models.at_once import Inputs
 from wlhn.models.diffpool import diff_pool
+from wlhn.models.dropout import Dropout
 from wlhn.models.ecc import EDGE_FILTERS, EdgeConditioned
 from wlhn.models.geom_gcn import neighbourhoods
 from wlhn.models.hgcn import HyperbolicConvolution
 from wlhn.models.latent_space import latent_distance, place_nodes
 from wlhn.models.pgnn import PositionLayer, draw_anchors, nearest_anchors
 from wlhn.models.pooling import sort_pool
-from wlhn.models.spaces import HYPERBOLOID, POINCARE
+from wlhn.models.spaces import FARTHEST, HYPERBOLOID, POINCARE, Space
+from wlhn.models.sparse_layers import mean_adjacency
 
 GRAPHS = sample().graphs
 EDGES = torch.from_numpy(GRAPHS.edge_index.astype(np.int64))
@@ -52,13 +55,31 @@ def test_as_pyg_with_the_same_weights(name: str, reference: type, options: dict)
     torch.testing.assert_close(ours.represent(rows(), EDGES, BATCH, None), theirs(rows(), EDGES))
 
 
+@pytest.mark.parametrize("aggregation", ["sum", "max"])
+def test_graphsage_aggregates_as_pyg(aggregation: str) -> None:
+    model = build("graphsage", "node", aggregation=aggregation)
+    theirs = SAGEConv.forward(model.layers[0], rows(), EDGES)
+    torch.testing.assert_close(model.layers[0](rows(), *model.edges(rows(), EDGES, BATCH, None)), theirs)
+
+
+def test_gin_and_its_gradients_as_pyg() -> None:
+    ours = build("gin", "graph")
+    theirs = PlainGIN(FEATURES, 16, 2, 3)
+    theirs.load_state_dict(ours.state_dict())
+    for model in (ours, theirs):
+        model.train()(rows(FEATURES), EDGES, BATCH).square().sum().backward()
+    assert GINConv.forward is not type(ours.layers[0]).forward
+    for own, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        torch.testing.assert_close(own.grad, other.grad, rtol=1e-4, atol=1e-4)
+
+
 def test_mixhop_mixes_powers_of_the_normalised_adjacency() -> None:
     model, x = build("mixhop", "node"), rows()
     adjacency = to_dense_adj(EDGES)[0] + torch.eye(len(x))
     scale = adjacency.sum(1).rsqrt()
     power = scale[:, None] * adjacency * scale
     parts = [torch.linalg.matrix_power(power, p) @ x @ model.layers[0].lins[p].weight.T for p in range(3)]
-    torch.testing.assert_close(model.layers[0](x, EDGES), torch.cat(parts, dim=1))
+    torch.testing.assert_close(model.layers[0](x, *model.edges(x, EDGES, BATCH, None)), torch.cat(parts, dim=1))
 
 
 def test_ecc_is_pygs_nnconv_without_the_matrices() -> None:
@@ -84,7 +105,7 @@ def test_hgcn_layer_by_geoopt(name: str, curvature: float, local: bool) -> None:
     edges = torch.cat([EDGES, loops], dim=1)
     adjacency = to_dense_adj(edges)[0].mT.double()
     weight = adjacency / adjacency.sum(1, keepdim=True)
-    ours = layer(t, edges, weight[edges[1], edges[0]][:, None])
+    ours = layer(t, edges, mean_adjacency(edges, t))
     W, b = layer.linear.weight, layer.linear.bias
     if name == "poincare":
         ball = geoopt.PoincareBall(c=layer.curvature.detach())
@@ -107,6 +128,34 @@ def test_hgcn_layer_by_geoopt(name: str, curvature: float, local: bool) -> None:
             y = sheet.expmap0(pad(weight @ sheet.logmap0(x)[:, 1:], (1, 0)))
         expected = sheet.logmap0(y)[:, 1:]
     torch.testing.assert_close(ours, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("space", [POINCARE, HYPERBOLOID], ids=["poincare", "hyperboloid"])
+def test_translation_of_tangent_vectors_is_that_of_points(space: Space) -> None:
+    """Near, far, and back to where it came from, in float64; float32 follows as far as its directions do."""
+    torch_random = torch.Generator().manual_seed(1)
+    directions = torch.randn(64, 2, 5, generator=torch_random, dtype=torch.float64)
+    v, b = nn.functional.normalize(directions, dim=-1).unbind(1)
+    b[::4] = -v[::4]
+    r, s = torch.rand(2, 64, 1, generator=torch_random, dtype=torch.float64) * FARTHEST / space.unit
+    r[::8], s[3] = s[::8], 0
+    expected = log0(mobius_add(*(exp0(space.unit / 2 * x) for x in (r * v, s * b)))) * 2 / space.unit
+    torch.testing.assert_close(space.translate(r * v, s * b), expected, rtol=1e-4, atol=1e-5)
+    single = space.translate((r * v).float(), (s * b).float())
+    torch.testing.assert_close(single.double(), expected, rtol=1e-4, atol=0.02)
+    torch.testing.assert_close(space.translate(100 * v, b), space.translate(90 * v, b))  # beyond the farthest
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 3.0])
+def test_translation_of_tangent_vectors_by_finite_differences(scale: float) -> None:
+    torch_random = torch.Generator().manual_seed(2)
+    v, b = torch.randn(2, 6, 3, generator=torch_random, dtype=torch.float64)
+    v[0] = 0
+    inputs = v.requires_grad_(), b[0].clone().requires_grad_(), torch.tensor(scale).double().requires_grad_()
+    assert torch.autograd.gradcheck(POINCARE.translate, inputs)
+    assert torch.autograd.gradcheck(
+        lambda b: POINCARE.translate(v.detach(), b), torch.zeros_like(b[0]).requires_grad_()
+    )
 
 
 @pytest.mark.dataset("Cornell")
@@ -136,6 +185,22 @@ def test_hgcn_stays_finite_on_cornell(name: str, curvature: float) -> None:
     assert len(fitted.history) == 300
     assert fitted.history[-1].train_loss < fitted.history[0].train_loss / 2
     assert all(torch.isfinite(p).all() for p in fitted.model.parameters())
+
+
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
+def test_dropout_keeps_the_mean_and_drops_its_share(p: float) -> None:
+    layer, x, n = Dropout(p), torch.ones(400, 500, requires_grad=True), 200_000
+    torch.manual_seed(3)
+    out = layer(x)
+    torch.manual_seed(3)
+    assert torch.equal(out, layer(x))
+    assert not torch.equal(out, layer(x))
+    dropped = (out == 0).sum().item() / n
+    assert abs(dropped - p) < 5 * (p * (1 - p) / n) ** 0.5
+    torch.testing.assert_close(out[out > 0], torch.full_like(out[out > 0], 1 / (1 - p)))
+    out.sum().backward()
+    assert torch.equal(x.grad, out.detach())
+    assert torch.equal(layer.eval()(x), x)
 
 
 def test_sort_pool_in_numpy_and_pyg() -> None:

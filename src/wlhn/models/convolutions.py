@@ -10,12 +10,19 @@ from __future__ import annotations
 from typing import Literal, Unpack
 
 from torch import Tensor, nn
-from torch_geometric.nn import GATConv, GCNConv, MixHopConv, SAGEConv
-from torch_geometric.nn.conv.gcn_conv import gcn_norm
+from torch_geometric.nn import GATConv, SAGEConv
 
 from wlhn.errors import InputError
 from wlhn.models.inputs import Channels, input_encoder
-from wlhn.models.network import Common, ConvolutionalNetwork
+from wlhn.models.network import Common, ConvolutionalNetwork, Edges
+from wlhn.models.sparse_layers import (
+    SparseGCNConv,
+    SparseMixHopConv,
+    SparseSAGEConv,
+    adjacency,
+    mean_adjacency,
+    normalised_adjacency,
+)
 
 
 class GCN(ConvolutionalNetwork):
@@ -37,12 +44,10 @@ class GCN(ConvolutionalNetwork):
     ) -> None:
         super().__init__(in_channels, hidden_channels, out_channels, **common)
         d = hidden_channels
-        self.stack([GCNConv(d, d, bias=False, normalize=False) for _ in range(num_layers)], d)
+        self.stack([SparseGCNConv(d, d, bias=False) for _ in range(num_layers)], d)
 
-    def edges(
-        self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None
-    ) -> tuple[Tensor | None, ...]:
-        return gcn_norm(edge_index, num_nodes=len(h), dtype=h.dtype)
+    def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
+        return (normalised_adjacency(edge_index, h),)
 
 
 class GAT(ConvolutionalNetwork):
@@ -74,9 +79,7 @@ class GAT(ConvolutionalNetwork):
         self.stack([GATConv(d, d // k, k, edge_dim=width, bias=False) for _ in range(num_layers)], d)
         self.edge_encoder = input_encoder(edge_channels, d) if edge_channels else None
 
-    def edges(
-        self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None
-    ) -> tuple[Tensor | None, ...]:
+    def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
         return edge_index, None if self.edge_encoder is None else self.edge_encoder(edge_attr)
 
 
@@ -99,14 +102,25 @@ class GraphSAGE(ConvolutionalNetwork):
     ) -> None:
         super().__init__(in_channels, hidden_channels, out_channels, **common)
         d = hidden_channels
-        self.stack([SAGEConv(d, d, aggr=aggregation, bias=False) for _ in range(num_layers)], d)
+        self.aggregation = aggregation
+        layer = SAGEConv if aggregation == "max" else SparseSAGEConv
+        self.stack([layer(d, d, aggr=aggregation, bias=False) for _ in range(num_layers)], d)
+
+    def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
+        match self.aggregation:
+            case "mean":
+                return (mean_adjacency(edge_index, h),)
+            case "sum":
+                return (adjacency(edge_index, len(h)),)
+            case _:
+                return (edge_index,)
 
 
 class MixHop(ConvolutionalNetwork):
     """h_v ← relu(norm(concatenation over p = 0 … hops of W_p (Âᵖ h)_v)), Â the normalised adjacency of GCN.
 
     >>> MixHop(in_channels=3, hidden_channels=8, num_layers=2, out_channels=2).layers[1]
-    MixHopConv(24, 8, powers=[0, 1, 2])
+    SparseMixHopConv(24, 8, powers=[0, 1, 2])
     """
 
     def __init__(
@@ -123,6 +137,9 @@ class MixHop(ConvolutionalNetwork):
         width = len(powers) * d if num_layers else d
         super().__init__(in_channels, hidden_channels, out_channels, width=width, **common)
         layers: list[nn.Module] = [
-            MixHopConv(width if t else d, d, powers=powers, bias=False) for t in range(num_layers)
+            SparseMixHopConv(width if t else d, d, powers=powers, bias=False) for t in range(num_layers)
         ]
         self.stack(layers, width)
+
+    def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
+        return (normalised_adjacency(edge_index, h),)

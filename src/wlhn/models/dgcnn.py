@@ -17,7 +17,9 @@ from torch_geometric.utils import add_remaining_self_loops
 from wlhn.errors import InputError
 from wlhn.models.inputs import Channels
 from wlhn.models.network import Common, Network
+from wlhn.models.ops import product
 from wlhn.models.pooling import sort_pool
+from wlhn.models.sparse_layers import mean_adjacency
 
 
 class DGCNN(Network):
@@ -52,12 +54,11 @@ class DGCNN(Network):
         )
 
     def represent(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Tensor:
-        (source, target), _ = add_remaining_self_loops(edge_index, num_nodes=len(h))
-        degree = target.bincount(minlength=len(h))[:, None]
+        edge_index, _ = add_remaining_self_loops(edge_index, num_nodes=len(h))
+        means = mean_adjacency(edge_index, h)
         outputs = []
         for layer in self.layers:
-            h = layer(h)
-            h = torch.tanh(torch.zeros_like(h).index_add(0, target, h[source]) / degree)
+            h = torch.tanh(product(means, layer(h)))
             outputs.append(h)
         return torch.cat(outputs, dim=1)
 

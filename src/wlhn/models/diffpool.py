@@ -16,12 +16,15 @@ from typing import Any, Unpack
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import DenseSAGEConv, SAGEConv
+from torch_geometric.nn import DenseSAGEConv
 from torch_geometric.utils import scatter, to_dense_batch
 
+from wlhn.hierarchy.quotient import Counts
 from wlhn.models.inputs import Channels
 from wlhn.models.network import Common, Network, norm
+from wlhn.models.ops import product
 from wlhn.models.pooling import graph_of_node
+from wlhn.models.sparse_layers import SparseSAGEConv, adjacency, mean_adjacency
 
 
 class SparseBlock(nn.Module):
@@ -29,13 +32,13 @@ class SparseBlock(nn.Module):
 
     def __init__(self, channels: int, num_layers: int) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(SAGEConv(channels, channels, bias=False) for _ in range(num_layers))
+        self.layers = nn.ModuleList(SparseSAGEConv(channels, channels, bias=False) for _ in range(num_layers))
         self.norms = nn.ModuleList(norm(channels) for _ in range(num_layers))
 
-    def forward(self, h: Tensor, edge_index: Tensor) -> Tensor:
+    def forward(self, h: Tensor, means: Counts) -> Tensor:
         outputs = []
         for layer, normalise in zip(self.layers, self.norms, strict=True):
-            h = torch.relu(normalise(layer(h, edge_index)))
+            h = torch.relu(normalise(layer(h, means)))
             outputs.append(h)
         return torch.cat(outputs, dim=1)
 
@@ -66,15 +69,14 @@ def diff_pool(z: Tensor, s: Tensor, edge_index: Tensor, batch: Tensor) -> tuple[
     >>> features.tolist(), adjacency.tolist(), loss.item()  # a wrong guess at each of the four entries
     ([[[1.0], [2.0]]], [[[0.0, 1.0], [1.0, 0.0]]], 1.0)
     """
-    source, target = edge_index
-    neighbours = torch.zeros_like(s).index_add(0, target, s[source])  # A S
+    neighbours = product(adjacency(edge_index, len(s)), s)  # A S
     clusters = s.shape[1]
     dense, _ = to_dense_batch(torch.cat([s, neighbours, z], dim=1), batch)
     s_dense = dense[..., :clusters]
-    gram, adjacency, features = (s_dense.mT @ dense).split([clusters, clusters, z.shape[1]], dim=2)
-    linked = len(source) - 2 * (s * neighbours).sum() + gram.square().sum()
+    gram, links, features = (s_dense.mT @ dense).split([clusters, clusters, z.shape[1]], dim=2)
+    linked = edge_index.shape[1] - 2 * (s * neighbours).sum() + gram.square().sum()
     entropy = -(s * s.clamp_min(torch.finfo(s.dtype).tiny).log()).sum(1).mean()
-    return features, adjacency, linked / batch.bincount().square().sum() + entropy
+    return features, links, linked / batch.bincount().square().sum() + entropy
 
 
 class WithLoss(torch.autograd.Function):
@@ -127,11 +129,12 @@ class DiffPool(Network):
     def represent(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Tensor:
         """Graphs, not nodes: (graphs, width)."""
         batch = graph_of_node(h, batch)
-        z = self.embed(h, edge_index)
-        s = torch.softmax(self.to_clusters(self.assign(h, edge_index)), dim=1)
-        features, adjacency, loss = diff_pool(z, s, edge_index, batch)
+        means = mean_adjacency(edge_index, h)
+        z = self.embed(h, means)
+        s = torch.softmax(self.to_clusters(self.assign(h, means)), dim=1)
+        features, links, loss = diff_pool(z, s, edge_index, batch)
         of_nodes = scatter(z, batch, reduce="max")
-        of_clusters = self.pooled(features, adjacency).amax(1)
+        of_clusters = self.pooled(features, links).amax(1)
         return WithLoss.apply(torch.cat([of_nodes, of_clusters], dim=1), loss)
 
     def pool(self, h: Tensor, batch: Tensor | None) -> Tensor:

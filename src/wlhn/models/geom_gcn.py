@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from wlhn.models.inputs import Channels
 from wlhn.models.latent_space import LatentSpace, hop_distances, latent_distance, place_nodes
-from wlhn.models.network import Common, ConvolutionalNetwork
+from wlhn.models.network import Common, ConvolutionalNetwork, Edges
 from wlhn.models.per_graph import device_like, each_graph, edges_of
 
 RELATIONS = 8  # two neighbourhoods of four quadrants
@@ -120,9 +120,7 @@ class GeomGCN(ConvolutionalNetwork):
         self.latent = latent
         self.stack([BiLevel(hidden_channels) for _ in range(num_layers)], hidden_channels)
 
-    def edges(
-        self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None
-    ) -> tuple[Tensor | None, ...]:
+    def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
         parts = []
         for graph in each_graph(h, edge_index, batch):
             pairs, virtual, weight = neighbourhoods(graph.size, graph.edges, self.latent)

@@ -6,11 +6,12 @@ from typing import Literal
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import GINConv, GINEConv, global_add_pool
+from torch_geometric.nn import GINEConv, global_add_pool
 
 from wlhn.models.heads import HeadKind, make_head
 from wlhn.models.inputs import check_width, input_encoder
 from wlhn.models.network import norm
+from wlhn.models.sparse_layers import SparseGINConv, adjacency
 
 
 class GIN(nn.Module):
@@ -39,7 +40,7 @@ class GIN(nn.Module):
         super().__init__()
         self.in_channels, self.level, d = in_channels, level, hidden_channels
         self.encoder = input_encoder(in_channels, d)
-        conv = GINEConv if edge_channels else GINConv
+        conv = GINEConv if edge_channels else SparseGINConv
         self.layers = nn.ModuleList(conv(_mlp(d), train_eps=learn_epsilon) for _ in range(num_layers))
         encoders = (input_encoder(edge_channels, d) for _ in range(num_layers))
         self.edge_encoders = nn.ModuleList(encoders) if edge_channels else None
@@ -50,13 +51,19 @@ class GIN(nn.Module):
     ) -> Tensor:
         """Outputs (graphs or nodes, out_channels)."""
         check_width(x, self.in_channels)
-        h = torch.relu(self.encoder(x))
-        for t, layer in enumerate(self.layers):
-            if self.edge_encoders is None:
-                h = torch.relu(layer(h, edge_index))
-            else:
-                h = torch.relu(layer(h, edge_index, self.edge_encoders[t](edge_attr)))
+        h = self.represent(torch.relu(self.encoder(x)), edge_index, edge_attr)
         return self.head(global_add_pool(h, batch) if self.level == "graph" else h)
+
+    def represent(self, h: Tensor, edge_index: Tensor, edge_attr: Tensor | None) -> Tensor:
+        """Nodes that have heard of each other."""
+        if self.edge_encoders is None:
+            sums = adjacency(edge_index, len(h))
+            for layer in self.layers:
+                h = torch.relu(layer(h, sums))
+        else:
+            for layer, encode in zip(self.layers, self.edge_encoders, strict=True):
+                h = torch.relu(layer(h, edge_index, encode(edge_attr)))
+        return h
 
 
 def _mlp(channels: int) -> nn.Module:

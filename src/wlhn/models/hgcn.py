@@ -24,17 +24,20 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch_geometric.utils import add_remaining_self_loops, softmax
 
+from wlhn.hierarchy.quotient import Counts
 from wlhn.models.inputs import Channels
-from wlhn.models.network import Common, ConvolutionalNetwork
+from wlhn.models.network import Common, ConvolutionalNetwork, Edges
+from wlhn.models.ops import product
 from wlhn.models.spaces import HYPERBOLOID, POINCARE, Space
+from wlhn.models.sparse_layers import mean_adjacency
 
 
 class HyperbolicConvolution(nn.Module):
     """One HGCN layer, from tangent vectors at the origin to tangent vectors at the origin.
 
     >>> layer = HyperbolicConvolution(POINCARE, channels=3, curvature=2.0)
-    >>> loops = torch.arange(4).repeat(2, 1)
-    >>> layer(torch.rand(4, 3), loops, torch.ones(4, 1)).shape, layer.curvature.item()
+    >>> t, loops = torch.rand(4, 3), torch.arange(4).repeat(2, 1)
+    >>> layer(t, loops, mean_adjacency(loops, t)).shape, layer.curvature.item()
     (torch.Size([4, 3]), 2.0)
     """
 
@@ -59,23 +62,27 @@ class HyperbolicConvolution(nn.Module):
         """c, where the curvature is −c."""
         return F.softplus(self.raw_curvature)
 
-    def forward(self, t: Tensor, edge_index: Tensor, weight: Tensor) -> Tensor:
-        """New vectors (nodes, channels); edges contain a loop at each node, `weight` (edges, 1) is 1/degree."""
+    def forward(self, t: Tensor, edge_index: Tensor, means: Counts) -> Tensor:
+        """New vectors (nodes, channels); edges contain a loop at each node, `means` is their `mean_adjacency`."""
         space, scale = self.space, self.curvature.sqrt()
-        v = space.bounded(scale * F.linear(t, self.linear.weight))
-        x = space.translate(space.exp0(v), space.bounded(scale * self.linear.bias))
-        u = space.log0(x)
+        u = space.translate(F.linear(t, self.linear.weight), self.linear.bias, scale)
+        if self.attention is None and not self.local_aggregation:
+            return product(means, u)
         source, target = edge_index
+        weight = self._weight(scale * u, source, target)[:, None]
+        if not self.local_aggregation:
+            return torch.zeros_like(u).index_add(0, target, weight * u[source])
+        x = space.exp0(scale * u)
+        toward = space.log_at(x[target], x[source])
+        return space.log0(space.exp_at(x, torch.zeros_like(x).index_add(0, target, weight * toward))) / scale
+
+    def _weight(self, u: Tensor, source: Tensor, target: Tensor) -> Tensor:
+        """Of each edge: all alike, or by attention."""
+        score = u.new_zeros(len(target))
         if self.attention is not None:
             from_target, from_source = (u @ self.attention.mT).unbind(1)
             score = F.leaky_relu(from_target[target] + from_source[source], 0.2)
-            weight = softmax(score, target, num_nodes=len(u))[:, None]
-        if not self.local_aggregation:
-            y = torch.zeros_like(u).index_add(0, target, weight * u[source])
-        else:
-            toward = space.log_at(x[target], x[source])
-            y = space.log0(space.exp_at(x, torch.zeros_like(x).index_add(0, target, weight * toward)))
-        return y / scale
+        return softmax(score, target, num_nodes=len(u))
 
 
 class HGCN(ConvolutionalNetwork):
@@ -108,12 +115,9 @@ class HGCN(ConvolutionalNetwork):
         layers = [HyperbolicConvolution(self.space, hidden_channels, *options) for _ in range(num_layers)]
         self.stack(layers, hidden_channels, gain=hidden_channels**-0.5)
 
-    def edges(
-        self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None
-    ) -> tuple[Tensor | None, ...]:
+    def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
         edge_index, _ = add_remaining_self_loops(edge_index, num_nodes=len(h))
-        target = edge_index[1]
-        return edge_index, 1 / target.bincount(minlength=len(h)).to(h.dtype)[target, None]
+        return edge_index, mean_adjacency(edge_index, h)
 
 
 class PoincareHGCN(HGCN):

@@ -15,8 +15,13 @@ from torch import Tensor, nn
 from torch_geometric.nn import BatchNorm, global_add_pool
 
 from wlhn.errors import InputError
+from wlhn.hierarchy.quotient import Counts
+from wlhn.models.dropout import Dropout
 from wlhn.models.heads import HeadKind, make_head
 from wlhn.models.inputs import Channels, check_width, input_encoder
+
+
+Edges = tuple[Tensor | Counts | None, ...]  # what a layer is told of them
 
 
 class Common(TypedDict, total=False):
@@ -50,7 +55,7 @@ class Network(nn.Module, ABC):
             raise InputError(f"edge_features: {type(self).__name__} does not see features of edges")
         self.in_channels, self.level = in_channels, level
         self.encoder = input_encoder(in_channels, hidden_channels)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.head = make_head(head, width or hidden_channels, out_channels, dropout)
 
     def forward(
@@ -87,9 +92,7 @@ class ConvolutionalNetwork(Network):
         self.layers = nn.ModuleList(layers)
         self.norms = nn.ModuleList(norm(width, gain) for _ in layers)
 
-    def edges(
-        self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None
-    ) -> tuple[Tensor | None, ...]:
+    def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
         """What each layer is told of the edges, prepared once for all of them."""
         return (edge_index,)
 

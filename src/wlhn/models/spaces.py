@@ -43,46 +43,44 @@ class Space:
     (tensor([0.3000, 0.4000]), tensor([0.3000, 0.4000]))
     """
 
-    longest: float  # vector at the origin whose point is FARTHEST away
+    unit: float  # distance from the origin to exp_0 of a unit vector
     exp0: Callable[[Tensor], Tensor]  # vector at the origin → point
     log0: Callable[[Tensor], Tensor]
-    translate: Callable[[Tensor, Tensor], Tensor]  # (x, v) → exp_x of v, carried from the origin to x: x ⊕ exp_0(v)
     exp_at: Callable[[Tensor, Tensor], Tensor]  # (x, vector at x) → point
     log_at: Callable[[Tensor, Tensor], Tensor]  # (x, y) → vector at x
 
-    def bounded(self, v: Tensor) -> Tensor:
-        """v, shortened where its point would lie too far out.
+    def translate(self, v: Tensor, b: Tensor, scale: Tensor | float = 1.0) -> Tensor:
+        """log_0(exp_0(v) ⊕ exp_0(b)) in the space of curvature −scale²; exp_0 stops at the distance `FARTHEST`.
 
-        >>> POINCARE.bounded(torch.tensor([[0.3, 0.4], [30.0, 40.0]]))
-        tensor([[0.3000, 0.4000], [3.6000, 4.8000]])
+        With r, s the distances of the two points, v̂, b̂ their directions and q = 1 + v̂·b̂ = ‖v̂ + b̂‖²/2, the sum on the
+        hyperboloid has the coordinates z = a v̂ + sinh(s) b̂ beside its time, where
+
+            a = 2 sinh(r/2) (cosh(s − r/2) + sinh(r/2) sinh(s) q)
+            ‖z‖² = (sinh(r − s) + 2 sinh²(r/2) sinh(s) q)² + 2 sinh(s) q a
+
+        and lies at the distance arsinh‖z‖. Vectors of d coordinates take part in v̂ + b̂ and in z alone, all else is
+        done with one number for each point, and no terms of opposite signs that are close to each other are added.
+
+        >>> v, b = torch.tensor([0.3, 0.4]), torch.tensor([0.1, -0.2])
+        >>> POINCARE.translate(v, b), log0(mobius_add(exp0(v), exp0(b)))
+        (tensor([0.3990, 0.2319]), tensor([0.3990, 0.2319]))
         """
-        return v * (self.longest / nonzero(length(v))).clamp_max(1)
+        n, m, unit = nonzero(length(v)), nonzero(length(b)), self.unit * scale
+        r, s = (unit * n).clamp_max(FARTHEST), (unit * m).clamp_max(FARTHEST)
+        q = (v / n + b / m).square().sum(-1, keepdim=True) / 2
+        half, sinh = (r / 2).sinh(), s.sinh()
+        a = 2 * half * ((s - r / 2).cosh() + half * sinh * q)
+        squared = ((r - s).sinh() + 2 * half.square() * sinh * q).square() + 2 * sinh * q * a
+        z = squared.clamp_min(torch.finfo(v.dtype).eps ** 2).sqrt()
+        stretch = z.asinh() / (unit * z)
+        return stretch * a / n * v + stretch * sinh / m * b
 
 
-def transport_from_origin(x: Tensor, v: Tensor) -> Tensor:
-    """A vector v at the hyperboloid's origin, carried along the geodesic to x: (x'·v, v + x'·v/(1 + x_0) x').
-
-    >>> transport_from_origin(torch.tensor([5 / 4, 3 / 4, 0]), torch.tensor([1.0, 2.0]))
-    tensor([0.7500, 1.2500, 2.0000])
-    """
-    time, space = x[..., :1], x[..., 1:]
-    product = (space * v).sum(-1, keepdim=True)
-    return torch.cat([product, v + product / (1 + time) * space], dim=-1)
-
-
-POINCARE = Space(
-    longest=FARTHEST / 2,
-    exp0=exp0,
-    log0=log0,
-    translate=lambda x, v: mobius_add(x, exp0(v)),
-    exp_at=exp_at,
-    log_at=log_at,
-)
+POINCARE = Space(unit=2.0, exp0=exp0, log0=log0, exp_at=exp_at, log_at=log_at)
 HYPERBOLOID = Space(
-    longest=FARTHEST,
+    unit=1.0,
     exp0=lambda v: lorentz_exp0(F.pad(v, (1, 0))),
     log0=lambda x: lorentz_log0(x)[..., 1:],
-    translate=lambda x, v: lorentz_exp_at(x, transport_from_origin(x, v)),
     exp_at=lorentz_exp_at,
     log_at=lorentz_log_at,
 )
