@@ -20,7 +20,6 @@ from wlhn.models.dropout import Dropout
 from wlhn.models.heads import HeadKind, make_head
 from wlhn.models.inputs import Channels, check_width, input_encoder
 
-
 Edges = tuple[Tensor | Counts | None, ...]  # what a layer is told of them
 
 

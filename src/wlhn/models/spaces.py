@@ -27,7 +27,6 @@ from wlhn.hyperbolic import (
     lorentz_exp_at,
     lorentz_log0,
     lorentz_log_at,
-    mobius_add,
 )
 from wlhn.hyperbolic.poincare import length, nonzero
 
@@ -62,6 +61,7 @@ class Space:
         done with one number for each point, and no terms of opposite signs that are close to each other are added.
 
         >>> v, b = torch.tensor([0.3, 0.4]), torch.tensor([0.1, -0.2])
+        >>> from wlhn.hyperbolic import mobius_add
         >>> POINCARE.translate(v, b), log0(mobius_add(exp0(v), exp0(b)))
         (tensor([0.3990, 0.2319]), tensor([0.3990, 0.2319]))
         """

@@ -25,10 +25,7 @@ def adjacency(edge_index: Tensor, num_nodes: int, weight: Tensor | None = None) 
     """
     source, target = edge_index.detach().cpu().numpy()
     row_ptr, neighbour, order = group_by_target(source, target, num_nodes, weight is not None)
-    if weight is None:
-        value = np.ones(len(neighbour), np.float32)
-    else:
-        value = weight.detach().cpu().numpy()[order]
+    value = np.ones(len(neighbour), np.float32) if weight is None else weight.detach().cpu().numpy()[order]
     return Counts.from_rows(row_ptr, neighbour, value, num_nodes).to(edge_index.device)
 
 
