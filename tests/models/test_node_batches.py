@@ -69,16 +69,24 @@ def test_statistics_are_those_of_the_nodes_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "readout"), [("wlhn", "hyperbolic"), ("wlhn", "both"), ("wlhn", "all"), ("gin", "hyperbolic")]
+    ("model", "options"),
+    [
+        ("wlhn", {}),
+        ("wlhn", {"readout": "both"}),
+        ("wlhn", {"readout": "all", "learn_epsilon": True}),
+        ("wlhn", {"edge_features": True}),
+        ("gin", {}),
+    ],
 )
 def test_large_graphs_are_learned_in_batches_and_answered_by_depths(
-    model: str, readout: Any, monkeypatch: pytest.MonkeyPatch
+    model: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = nx.barabasi_albert_graph(60, 2, seed=3)
+    nx.set_edge_attributes(graph, {edge: sum(edge) % 3 for edge in graph.edges}, "label")
     y = [int(degree > 3) for _, degree in graph.degree]
     dataset = as_dataset(graph, y, level="node")
     split = Split(np.arange(0, 60, 2), np.arange(1, 60, 4), np.arange(3, 60, 4))
-    settings = Settings(model=model, hidden_channels=8, num_layers=2, epochs=3, readout=readout)
+    settings = Settings(model=model, hidden_channels=8, num_layers=2, epochs=3, **options)
     for module in ("wlhn.models.feed", "wlhn.evaluation.trained"):
         monkeypatch.setattr(f"{module}.WHOLE", 10)
     monkeypatch.setattr("wlhn.evaluation.problem.LEARNED_AT_ONCE", 7)

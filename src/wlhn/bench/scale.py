@@ -108,7 +108,7 @@ def measure(nodes: int, seed: int) -> Scale:
     model.eval()
     vectors = np.empty((nodes, DIMENSION), np.float32)
     with timed("embed"), tempfile.TemporaryDirectory(prefix="wlhn") as folder:
-        layers = depths(model, quotient, Path(folder))
+        layers = depths(model, quotient, Path(folder), every=False)
         for here in np.split(np.arange(nodes), range(AT_ONCE, nodes, AT_ONCE)):
             vectors[here] = to_tangent(*points(layers, hierarchy, here)[-1][:2]).numpy()
     return Scale(

@@ -117,7 +117,8 @@ class Trained:
         for first, part, encoded, feed in self._parts(graphs, chunk, self.level):
             with torch.no_grad():
                 if feed.by_nodes and isinstance(self.model, WLHN):
-                    outputs = torch.cat([self.model.head(rows(self.model, path)) for path in self._paths(feed)])
+                    every = self.model.readout == "all"
+                    outputs = torch.cat([self.model.head(rows(self.model, path)) for path in self._paths(feed, every)])
                 else:
                     outputs = run(self.model, feed.batch(np.arange(len(part))))
                 outputs = probabilities(self.task, outputs * self.scale + self.shift)
@@ -131,7 +132,9 @@ class Trained:
         for first, part, _, feed in self._parts(graphs, chunk, "node"):
             with torch.no_grad():
                 if feed.by_nodes:
-                    ball, tangent, graph = zip(*(_of_path(self.model, path) for path in self._paths(feed)), strict=True)
+                    ball, tangent, graph = zip(
+                        *(_of_path(self.model, path) for path in self._paths(feed, every=True)), strict=True
+                    )
                     yield Embedded(first, part, np.concatenate(ball), np.concatenate(tangent), np.add.reduce(graph))
                 else:
                     yield Embedded(first, part, *_of_batch(self.model, feed.batch(np.arange(len(part)))))
@@ -148,13 +151,13 @@ class Trained:
             yield first, part, encoded, feed
             first = last
 
-    def _paths(self, feed: Feed) -> Iterator[Any]:
-        """The points of a large graph's nodes at every depth, so many nodes at a time."""
+    def _paths(self, feed: Feed, every: bool) -> Iterator[Any]:
+        """The points of a large graph's nodes at every depth, or at the last, so many nodes at a time."""
         assert feed.quotient is not None
         assert isinstance(self.model, WLHN)
         hierarchy = feed.quotient.hierarchy
         with tempfile.TemporaryDirectory(prefix="wlhn") as folder:
-            layers = depths(self.model, feed.quotient, Path(folder))
+            layers = depths(self.model, feed.quotient, Path(folder), every)
             for nodes in np.split(np.arange(hierarchy.num_nodes), range(AT_ONCE, hierarchy.num_nodes, AT_ONCE)):
                 yield points(layers, hierarchy, nodes)
 

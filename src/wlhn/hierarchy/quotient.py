@@ -187,13 +187,6 @@ class Quotient:
             num_nodes=len(nodes),
         )
 
-    def one_level(self, t: int, rows: NDArray[Any]) -> tuple[ColourLevel, NDArray[Any]]:
-        """Some colours of depth t ≥ 1 (ascending) by themselves, and those of the depth before that they depend on."""
-        needed = self._needed(t, rows)
-        before = np.full(self.hierarchy.num_colours[t - 1], -1, np.int32)
-        before[needed] = np.arange(len(needed), dtype=np.int32)
-        return self._level(t, rows, before, None), needed
-
     def _needed(self, t: int, rows: NDArray[Any]) -> NDArray[Any]:
         """Parents and neighbours of colours of depth t, ascending."""
         ptr, colour, *_ = self.signatures[t - 1]

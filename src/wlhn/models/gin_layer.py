@@ -57,7 +57,15 @@ class GINLayer(nn.Module):
             norm.track(mean.detach(), var.detach(), counted(count, everyone))
         else:
             mean, var = norm.running_mean, norm.running_var
-        scale, lin2 = norm.weight * torch.rsqrt(var + norm.eps), self.lin2
+        return self._second(x, mean, var)
+
+    def of_sums(self, total: Tensor) -> Tensor:
+        """What becomes of (1 + ε) h_v + Σ h_u in evaluation mode, row by row."""
+        return self._second(torch.relu(self.lin1(total)), self.norm.running_mean, self.norm.running_var)
+
+    def _second(self, x: Tensor, mean: Tensor, var: Tensor) -> Tensor:
+        norm, lin2 = self.norm, self.lin2
+        scale = norm.weight * torch.rsqrt(var + norm.eps)
         return linear_relu(x, lin2.weight * scale, lin2.bias + lin2.weight @ (norm.bias - scale * mean))
 
 

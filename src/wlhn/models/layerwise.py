@@ -7,6 +7,8 @@ the rows of the depth before, which lie in files that are mapped into memory.
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,13 +18,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from wlhn import parallel
 from wlhn.embeddings.level import Level, next_level, root_level
 from wlhn.hierarchy import Hierarchy
 from wlhn.hierarchy.quotient import Quotient
 from wlhn.hyperbolic.polar import to_tangent
+from wlhn.models import kernels
+from wlhn.models.gin_layer import GINLayer
 from wlhn.models.wlhn import WLHN
 
-ROWS = 262_144  # at a time; the more, the fewer neighbours are read twice
+ROWS = 65_536  # at a time: what is between two files stays in the processor's cache, or near it
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,45 +40,82 @@ class Depth:
     h: NDArray[Any]  # (colours, d)
 
     @staticmethod
-    def new(folder: Path, name: str, rows: int, dimension: int) -> Depth:
+    def new(folder: Path, rows: int, dimension: int) -> Depth:
+        folder.mkdir()
         shapes = {"r": (rows,), "e": (rows, dimension), "u": (rows, dimension), "h": (rows, dimension)}
-        return Depth(**{k: np.memmap(folder / f"{name}_{k}", np.float32, "w+", shape=s) for k, s in shapes.items()})
+        return Depth(**{k: np.memmap(folder / k, np.float32, "w+", shape=shape) for k, shape in shapes.items()})
 
-    def write(self, rows: slice, z: Level, h: Tensor) -> None:
+    def write(self, first: int, z: Level, h: Tensor) -> None:
+        rows = slice(first, first + len(h))
         for array, value in ((self.r, z.r), (self.e, z.e), (self.u, z.u), (self.h, h)):
             array[rows] = value.numpy()
 
-    def read(self, rows: NDArray[Any]) -> tuple[Level, Tensor]:
+    def read(self, rows: NDArray[Any] | slice) -> tuple[Level, Tensor]:
         r, e, u, h = (torch.from_numpy(np.asarray(array[rows])) for array in (self.r, self.e, self.u, self.h))
         return Level(r, e, u), h
 
 
 @torch.no_grad()
-def depths(model: WLHN, quotient: Quotient, folder: Path) -> list[Depth]:
-    """Points and features of all colours, in files in a folder; the model is in evaluation mode."""
-    counts, tau = quotient.hierarchy.num_colours, model.tau
+def depths(model: WLHN, quotient: Quotient, folder: Path, every: bool) -> list[Depth]:
+    """Points and features of the colours of `every` depth, or of the last alone, in files in a folder.
+
+    The model is in evaluation mode.
+    """
     h = torch.relu(model.encoder(quotient.x))
-    out = [Depth.new(folder, "0", *h.shape)]
-    out[0].write(slice(0, counts[0]), root_level(model.pointing(0, h, None), tau), h)
-    for t, layer in enumerate(model.layers, start=1):
-        out.append(Depth.new(folder, str(t), counts[t], h.shape[1]))
-        for first in range(0, counts[t], ROWS):
-            rows = slice(first, min(first + ROWS, counts[t]))
-            level, needed = quotient.one_level(t, np.arange(rows.start, rows.stop))
-            h = layer(torch.from_numpy(np.asarray(out[t - 1].h[needed])), level, quotient.edge_x)
-            # Neighbours lie anywhere, parents side by side.
-            parent = quotient.hierarchy.parents[t][rows]
-            above, _ = out[t - 1].read(np.arange(parent[0], parent[-1] + 1))
-            parent = parent.astype(np.int64) - parent[0]
-            child_ptr = np.searchsorted(parent, np.arange(len(above.r) + 1))
-            place = torch.from_numpy(parent), tau, torch.from_numpy(child_ptr)
-            out[t].write(rows, next_level(model.pointing(t, h, None), above, *place), h)
+    here = Depth.new(folder / "0", *h.shape)
+    here.write(0, root_level(model.pointing(0, h, None), model.tau), h)
+    out = [here]
+    for t in range(1, len(model.layers) + 1):
+        before, here = here, Depth.new(folder / str(t), quotient.hierarchy.num_colours[t], h.shape[1])
+        for first, z, h in _next_depth(model, quotient, t, before):
+            here.write(first, z, h)
+        out.append(here)
+        if not every:  # memory that is free again is found much faster than new one
+            del out[0], before
+            shutil.rmtree(folder / str(t - 1))
     return out
 
 
+def _next_depth(model: WLHN, quotient: Quotient, t: int, before: Depth) -> Iterator[tuple[int, Level, Tensor]]:
+    """The colours of depth t, so many at a time: (the first of them, points, features)."""
+    layer, count = model.layers[t - 1], quotient.hierarchy.num_colours[t]
+    assert isinstance(layer, GINLayer)
+    for first in range(0, count, ROWS):
+        rows = slice(first, min(first + ROWS, count))
+        parent = quotient.hierarchy.parents[t][rows].astype(np.int64)
+        above, above_h = before.read(slice(parent[0], parent[-1] + 1))  # parents lie side by side
+        parent = parent - parent[0]
+        total = (1 + layer.epsilon) * above_h[torch.from_numpy(parent)]
+        _add_neighbours(total, layer, quotient, t, rows, before.h)
+        h = layer.of_sums(total)
+        child_ptr = np.searchsorted(parent, np.arange(len(above.r) + 1))
+        place = torch.from_numpy(parent), model.tau, torch.from_numpy(child_ptr)
+        yield first, next_level(model.pointing(t, h, None), above, *place), h
+
+
+def _add_neighbours(
+    total: Tensor, layer: GINLayer, quotient: Quotient, t: int, rows: slice, before: NDArray[Any]
+) -> None:
+    """Add what colours of depth t hear from their neighbours, all of whose rows are in `before`."""
+    ptr, colour, edge, times = quotient.signatures[t - 1]
+    ptr = ptr[rows.start : rows.stop + 1]
+    if layer.edge_encoder is None:
+        arrays = ptr, colour, times, np.asarray(before), total.numpy()
+        parallel.over_rows(kernels.sum_rows, len(total), int(ptr[-1] - ptr[0]) * total.shape[1], *arrays)
+        return
+    labels = layer.edge_encoder(quotient.edge_x)
+    heard = np.repeat(np.arange(len(total)), np.diff(ptr))
+    for first in range(ptr[0], ptr[-1], ROWS):
+        part = slice(first, min(first + ROWS, ptr[-1]))
+        message = torch.relu(torch.from_numpy(before[colour[part]]) + labels[torch.from_numpy(edge[part])])
+        count = torch.from_numpy(times[part]).to(message.dtype)[:, None]
+        total.index_add_(0, torch.from_numpy(heard[part.start - ptr[0] : part.stop - ptr[0]]), count * message)
+
+
 def points(layers: list[Depth], hierarchy: Hierarchy, nodes: NDArray[Any]) -> list[tuple[Tensor, Tensor, Tensor]]:
-    """(r, e, h) of these nodes, depth by depth."""
-    found = (layer.read(colour[nodes]) for layer, colour in zip(layers, hierarchy.colours, strict=True))
+    """(r, e, h) of these nodes at the depths given, of which the last is the hierarchy's."""
+    colours = hierarchy.colours[-len(layers) :]
+    found = (layer.read(colour[nodes]) for layer, colour in zip(layers, colours, strict=True))
     return [(z.r, z.e, h) for z, h in found]
 
 
