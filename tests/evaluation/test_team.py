@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import psutil
 import pytest
@@ -20,8 +21,8 @@ from torch import Tensor
 
 from evaluation.tiny import tiny
 from running import wlhn
-from wlhn.data import Dataset
-from wlhn.data.splits import stratified_folds
+from wlhn.data import Dataset, as_dataset
+from wlhn.data.splits import Split, stratified_folds
 from wlhn.errors import InputError
 from wlhn.evaluation.fit import Epoch, Fitted, _own_randomness, _Run, fit
 from wlhn.evaluation.problem import Problem
@@ -38,6 +39,7 @@ CASES: dict[str, dict[str, Any]] = {
     "gin": {"model": "gin"},
     "gcn": {"model": "gcn"},
     "unknown targets": {},
+    "nodes": {},
 }
 
 
@@ -54,7 +56,17 @@ def problem(case: str) -> Problem:
         both[random.random(both.shape) < 0.4] = np.nan
         both[split.valid] = np.stack([y, 1 - y], axis=1)[split.valid]
         data = Dataset("tiny", data.graphs, both, "graph", "binary", targets=("a", "b"), inputs=data.inputs)
+    if case == "nodes":
+        return node_problem()
     return Problem(data, split, replace(SETTINGS, **CASES[case]))
+
+
+def node_problem() -> Problem:
+    """One graph whose nodes are learned from in batches of 7, where graphs of more than 10 nodes are large."""
+    graph = nx.barabasi_albert_graph(60, 2, seed=3)
+    y = [int(degree > 3) for _, degree in graph.degree]
+    split = Split(np.arange(0, 60, 2), np.arange(1, 60, 4), np.arange(3, 60, 4))
+    return Problem(as_dataset(graph, y, level="node"), split, SETTINGS)
 
 
 def doubled(given: Problem) -> Problem:
@@ -72,8 +84,11 @@ def trained(case: str, team: Team) -> dict[str, Tensor]:
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
-        with _own_randomness(0):
+        with _own_randomness(0), pytest.MonkeyPatch.context() as patch:
+            patch.setattr("wlhn.models.feed.WHOLE", 10)
+            patch.setattr("wlhn.evaluation.problem.LEARNED_AT_ONCE", 7)
             given = doubled(problem(case))
+            assert given.feed.by_nodes == (case == "nodes")
             run = _Run(given, given.build(), 0, None, team)
             for _ in range(3):
                 run.next_epoch()
@@ -231,6 +246,7 @@ def test_more_workers_than_the_cluster_has_room_for_are_refused(tmp_path: Path) 
     [
         (["--workers", "2"], "pip install 'wlhn[ray]'"),
         (["--workers", "2", "--model", "wl-svm"], "workers: wl-svm is fitted at once, expected 1"),
+        (["--device", "tpu"], "device: expected cpu or cuda, found 'tpu'"),
         (["--address", "here:6379"], "--address here:6379: of a Ray cluster, expected --workers 2 or more with it"),
     ],
     ids=str,

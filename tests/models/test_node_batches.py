@@ -1,5 +1,7 @@
 """Batches of nodes with what they depend on: the same answers as whole graphs give, and as little of them as needed."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import networkx as nx
@@ -8,14 +10,16 @@ import pytest
 import torch
 
 from wlhn import Graphs, as_graphs
-from wlhn.data import as_dataset
-from wlhn.data.splits import Split
+from wlhn.data import as_dataset, load
+from wlhn.data.splits import Split, stratified_folds
 from wlhn.evaluation.fit import fit
 from wlhn.evaluation.problem import Problem
 from wlhn.evaluation.settings import Settings
 from wlhn.evaluation.trained import Trained
 from wlhn.models import WLHN
+from wlhn.models.feed import Feed
 from wlhn.models.loading import make_quotient
+from wlhn.models.vocabulary import Encoded
 
 
 def some_graphs(labelled: bool) -> Graphs:
@@ -112,3 +116,37 @@ def _all(trained: Trained, graphs: Graphs) -> list[Any]:
 
 def _double(batch: Any) -> Any:
     return type(batch)(**(vars(batch) | {"x": batch.x.double()}))
+
+
+@pytest.mark.parametrize("eats", ["colours", "nodes"])
+def test_a_batch_moves_as_a_whole(eats: Any) -> None:
+    graphs = some_graphs(labelled=True)
+    graphs = replace(graphs, edge_attr=graphs.edge_label[:, None].astype(np.float32))
+    feed = Feed(Encoded(graphs, np.ones((graphs.num_nodes, 1), np.float32), 0, 0), eats, depth=2)
+    moved = list(tensors(feed.batch(np.arange(len(graphs))).to("meta")))
+    assert len(moved) > 3
+    assert all(tensor.device.type == "meta" for tensor in moved)
+
+
+def tensors(value: Any) -> Iterator[torch.Tensor]:
+    """All tensors in a structure."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif hasattr(value, "__dict__") or isinstance(value, tuple):
+        for part in vars(value).values() if hasattr(value, "__dict__") else value:
+            yield from tensors(part)
+
+
+@pytest.mark.parametrize("model", ["wlhn", "gin", "gcn", "graphsage", "hgcn-poincare"])
+def test_training_without_compiled_loops_as_on_a_gpu(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    mutag = load("MUTAG")
+    settings = Settings(model=model, hidden_channels=8, num_layers=2, epochs=2, batch_size=64)
+    problem = Problem(mutag, stratified_folds(mutag.y)[0], settings)
+    compiled = fit(problem, seed=0)
+    called = []
+    monkeypatch.setattr("wlhn.parallel.compiled_for", lambda tensor: called.append(tensor))
+    plain = fit(problem, seed=0)
+    assert called
+    for ours, theirs in zip(compiled.history, plain.history, strict=True):
+        assert ours.train_loss == pytest.approx(theirs.train_loss, rel=1e-3)
+        assert ours.valid_loss == pytest.approx(theirs.valid_loss, rel=1e-2)

@@ -53,6 +53,9 @@ def train(
         int, typer.Option(min=1, help="Processes that share each batch, on a Ray cluster; the step stays the same.")
     ] = 1,
     address: options.Address = None,
+    device: Annotated[
+        str, typer.Option(help="cpu or cuda; with workers, a GPU each. On a GPU numbers are not the same bit for bit.")
+    ] = "cpu",
     role: Roles = None,
     data_root: DataRoot = None,
     seed: Seed = 0,
@@ -111,6 +114,7 @@ def train(
             seed=seed,
             workers=workers,
             address=address,
+            device=device,
             on_epoch=show,
             draw=_draw,
         )

@@ -53,7 +53,9 @@ def _pack(tensors: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], Layout]:
     kinds: dict[str, list[str]] = {}
     for name, tensor in tensors.items():
         kinds.setdefault(str(tensor.dtype), []).append(name)
-    packed = {kind: torch.cat([tensors[name].detach().reshape(-1) for name in names]) for kind, names in kinds.items()}
+    packed = {
+        kind: torch.cat([tensors[name].detach().cpu().reshape(-1) for name in names]) for kind, names in kinds.items()
+    }
     return packed, {kind: [(name, list(tensors[name].shape)) for name in names] for kind, names in kinds.items()}
 
 
@@ -78,7 +80,8 @@ def restore_optimizer(optimizer: Optimizer, tensors: Mapping[str, Tensor]) -> No
     for key, tensor in tensors.items():
         k, name = key.split(".", 1)
         # torch counts steps in float tensors and geoopt in integers, which `load_state_dict` would make floats
-        optimizer.state[parameters[int(k)]][name] = tensor if tensor.is_floating_point() else int(tensor)
+        place = "cpu" if name == "step" else parameters[int(k)].device
+        optimizer.state[parameters[int(k)]][name] = tensor.to(place) if tensor.is_floating_point() else int(tensor)
 
 
 def _digest(tensors: Mapping[str, Tensor], *texts: str) -> str:

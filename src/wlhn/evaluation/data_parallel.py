@@ -1,9 +1,9 @@
 """One training run by several workers: Ray Train starts them, and starts them again when one is lost.
 
 Each worker holds the data set and does `fit` with a part of every batch (`wlhn.evaluation.team`), in torch's process
-group (gloo). The first one writes the run's checkpoint, from which all go on after a loss, and which at last says all
-there is to know: `fit` here finds nothing left to do and gives the result. So all workers must see the run's folder, as
-Ray Train's own storage asks for too.
+group (gloo, or nccl between GPUs). The first one writes the run's checkpoint, from which all go on after a loss, and
+which at last says all there is to know: `fit` here finds nothing left to do and gives the result. So all workers must
+see the run's folder, as Ray Train's own storage asks for too.
 """
 
 from __future__ import annotations
@@ -36,8 +36,12 @@ def fit_together(
     *,
     workers: int,
     address: str | None = None,
+    device: str = "cpu",
 ) -> Fitted:
-    """`fit`, by so many workers on a Ray cluster (see `connected`), each with as many threads as torch has here."""
+    """`fit`, by so many workers on a Ray cluster (see `connected`), each with as many threads as torch has here.
+
+    With the device "cuda" each has a GPU of its own.
+    """
     if isinstance(problem.build(), AtOnce):
         raise InputError(f"workers: {problem.settings.model} is fitted at once, expected 1")
     heard = 0
@@ -49,22 +53,31 @@ def fit_together(
             on_epoch(epoch)
 
     with connected(address):
-        _train_on_cluster(problem, seed, checkpoint.resolve(), hear, workers, torch.get_num_threads())
+        _train_on_cluster(problem, seed, checkpoint.resolve(), hear, workers, torch.get_num_threads(), device)
     return fit(problem, seed, checkpoint, hear)
 
 
 def _train_on_cluster(
-    problem: Problem, seed: int, checkpoint: Path, hear: Callable[[Epoch], None], workers: int, threads: int
+    problem: Problem,
+    seed: int,
+    checkpoint: Path,
+    hear: Callable[[Epoch], None],
+    workers: int,
+    threads: int,
+    device: str,
 ) -> None:
     ray = import_ray()
     from ray.train import FailureConfig, RunConfig, ScalingConfig, TrainingFailedError
-    from ray.train.torch import TorchTrainer
+    from ray.train.torch import TorchConfig, TorchTrainer
 
-    found = int(ray.cluster_resources().get("CPU", 0))
-    if workers * threads > found:
-        raise InputError(
-            f"workers: {workers} of {threads} threads each, expected no more than the cluster's {found} CPUs"
-        )
+    needs = {"CPU": threads} | ({"GPU": 1} if device == "cuda" else {})
+    for kind, each in needs.items():
+        found = int(ray.cluster_resources().get(kind, 0))
+        if workers * each > found:
+            each_has = f"{each} threads" if kind == "CPU" else "a GPU"
+            raise InputError(
+                f"workers: {workers} of {each_has} each, expected no more than the cluster's {found} {kind}s"
+            )
     storage = checkpoint.parent / ".ray"
     with _heard(hear) as tell:
         given = {
@@ -74,12 +87,14 @@ def _train_on_cluster(
             "seed": seed,
             "checkpoint": str(checkpoint),
             "threads": threads,
+            "device": device,
             "tell": tell,
         }
         trainer = TorchTrainer(
             _train_part,
             train_loop_config=given,
-            scaling_config=ScalingConfig(num_workers=workers, resources_per_worker={"CPU": threads}),
+            torch_config=TorchConfig("cpu:gloo,cuda:nccl" if device == "cuda" else "gloo"),  # sums of counts stay here
+            scaling_config=ScalingConfig(num_workers=workers, use_gpu=device == "cuda", resources_per_worker=needs),
             run_config=RunConfig(
                 name=storage.name,
                 storage_path=str(storage.parent),
@@ -104,7 +119,7 @@ def _train_part(given: dict[str, Any]) -> None:
     team = Workers()
     tell = given["tell"] if team.rank == 0 else lambda epoch: None
     with suppress(InputError):  # training broke down, which the checkpoint says too: not to be tried again
-        fit(problem, given["seed"], Path(given["checkpoint"]), tell, team=team)
+        fit(problem, given["seed"], Path(given["checkpoint"]), tell, team=team, device=given["device"])
 
 
 @contextmanager

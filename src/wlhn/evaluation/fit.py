@@ -65,12 +65,13 @@ def fit(
     on_epoch: Callable[[Epoch], None] = lambda epoch: None,
     stop: Callable[[Sequence[Epoch]], bool] = lambda history: False,
     team: Team | None = None,
+    device: str = "cpu",
 ) -> Fitted:
     """Train on the training items of a problem; stop, and choose the epoch, on its validation items.
 
     With `checkpoint`, a run that was interrupted goes on where that file says. The file stays there: the caller removes
     it once the result is safe. `stop`, asked with the epochs so far, can end it early. Each worker of a `team` calls
-    this alike.
+    this alike. The model is trained on the `device`, and comes back to the CPU.
 
     >>> from wlhn.data import load
     >>> from wlhn.data.splits import stratified_folds
@@ -85,7 +86,7 @@ def fit(
             fitted = _fit_at_once(problem, model, seed)
             on_epoch(fitted.best)
             return fitted
-        run = _Run(problem, model, seed, checkpoint, team or Team())
+        run = _Run(problem, model.to(device), seed, checkpoint, team or Team())
         for past in run.history:
             on_epoch(past)
         while not run.finished and not stop(run.history):
@@ -225,6 +226,7 @@ class _Run:
                 "try a smaller learning rate"
             )
         self.model.load_state_dict(self.best_state)
+        self.model.cpu()
         some = self.problem.split.train[: REPORTED * self.settings.batch_size]
         numerics = numerical_report(self.model, self.problem.stream(some), self.first_nan)
         return Fitted(self.model, self.best, tuple(self.history), numerics)

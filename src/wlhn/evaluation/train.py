@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import Split, random_splits, stratified_folds
@@ -21,6 +22,7 @@ from wlhn.evaluation.provenance import code_version, data_hash, environment
 from wlhn.evaluation.run_folder import is_run, save_run
 from wlhn.evaluation.settings import Settings
 from wlhn.evaluation.trained import Trained
+from wlhn.models.settings import one_of
 
 CHECKPOINT, METRICS_FILE, CURVE = ".checkpoint.safetensors", "metrics.jsonl", "learning-curve.png"
 
@@ -62,16 +64,19 @@ def train(
     seed: int = 0,
     workers: int = 1,
     address: str | None = None,
+    device: str = "cpu",
     on_epoch: Callable[[Epoch], None] = lambda epoch: None,
     draw: Callable[[list[Epoch], int, str, Path], None] | None = None,
 ) -> TrainedRun:
     """Train one model and keep it in a folder; an interrupted run in the same folder goes on.
 
     More than one of `workers` share the batches, on the Ray cluster at an `address` or a new one here.
+    Models train on the `device`, "cpu" or "cuda" (with workers, a GPU each).
     `draw(history, best epoch, metric, path)` is asked for the learning curve before the folder is sealed.
     """
     if is_run(folder):
         raise InputError(f"{folder}: holds a finished run, expected a new folder")
+    check_device(device, here=workers == 1)
     started = time.time()
     problem = Problem(dataset, split or default_split(dataset, seed), settings)
     folder.mkdir(parents=True, exist_ok=True)
@@ -86,11 +91,13 @@ def train(
             on_epoch(epoch)
 
         if workers == 1:
-            fitted = fit(problem, seed, folder / CHECKPOINT, note)
+            fitted = fit(problem, seed, folder / CHECKPOINT, note, device=device)
         else:
             from wlhn.evaluation.data_parallel import fit_together
 
-            fitted = fit_together(problem, seed, folder / CHECKPOINT, note, workers=workers, address=address)
+            fitted = fit_together(
+                problem, seed, folder / CHECKPOINT, note, workers=workers, address=address, device=device
+            )
     about = {
         "data": dataset.name,
         "data_hash": data_hash(dataset),
@@ -98,6 +105,7 @@ def train(
         "metric": problem.metric,
         "seed": seed,
         "workers": workers,
+        "device": device,
         "split_hash": problem.split.hash,
         "split": {part: len(getattr(problem.split, part)) for part in ("train", "valid", "test")},
         "best_epoch": fitted.best.epoch,
@@ -114,6 +122,16 @@ def train(
     save_run(folder, trained, about, {"environment.json": environment(), "split.json": split_positions})
     (folder / CHECKPOINT).unlink(missing_ok=True)
     return TrainedRun(trained, fitted, about)
+
+
+def check_device(device: str, here: bool) -> None:
+    """Whether it is one that models can be trained on, and, if `here`, on this machine.
+
+    >>> check_device("cpu", here=True)
+    """
+    one_of("device", device, "cpu", "cuda")
+    if device == "cuda" and here and not torch.cuda.is_available():
+        raise InputError("device cuda: torch finds no GPU here, expected cpu")
 
 
 def _scores(problem: Problem, fitted: Fitted) -> dict[str, float | None]:

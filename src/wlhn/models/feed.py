@@ -29,6 +29,11 @@ class NodeBatch:
     batch: Tensor
     edge_attr: Tensor | None
 
+    def to(self, device: Any) -> NodeBatch:
+        """The same batch on another device."""
+        edge_attr = None if self.edge_attr is None else self.edge_attr.to(device)
+        return NodeBatch(self.x.to(device), self.edge_index.to(device), self.batch.to(device), edge_attr)
+
 
 class Feed:
     """Encoded graphs that give the batch of any positions.
@@ -91,7 +96,14 @@ class Feed:
 
 
 def run(model: nn.Module, batch: ColourBatch | NodeBatch) -> Tensor:
-    """A model's outputs for a batch of the form it eats."""
+    """A model's outputs for a batch of the form it eats; they come back to the CPU from wherever the model is."""
+    place = next(model.parameters(), torch.empty(0)).device
+    if place.type != "cpu":
+        return _run(model, batch.to(place)).cpu()
+    return _run(model, batch)
+
+
+def _run(model: nn.Module, batch: ColourBatch | NodeBatch) -> Tensor:
     if isinstance(batch, ColourBatch):
         outputs: Tensor = model.run(batch)  # type: ignore[operator]
         return outputs
