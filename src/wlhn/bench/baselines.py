@@ -35,12 +35,12 @@ SORTED, CLUSTERS, EDGE_FILTERS = 30, 10, 16  # as our models have them
 
 
 class Stack(nn.Module):
-    """Convolutions, each with BatchNorm and ReLU; the sum over nodes."""
+    """Convolutions, each with BatchNorm (of so many channels; 0: it has its own) and ReLU; the sum over nodes."""
 
     def __init__(self, convolutions: Sequence[nn.Module], width: int = CHANNELS, sees_edges: bool = False) -> None:
         super().__init__()
         self.convolutions, self.sees_edges = nn.ModuleList(convolutions), sees_edges
-        self.norms = nn.ModuleList(nn.BatchNorm1d(width) for _ in convolutions)
+        self.norms = nn.ModuleList(nn.BatchNorm1d(width) if width else nn.Identity() for _ in convolutions)
 
     def forward(self, h: Tensor, data: Any) -> Tensor:
         edges = (data.edge_index, data.edge_attr) if self.sees_edges else (data.edge_index,)
@@ -109,12 +109,19 @@ def edge_network(edge_channels: int) -> nn.Module:
     return nn.Sequential(nn.Linear(edge_channels, EDGE_FILTERS), nn.ReLU(), nn.Linear(EDGE_FILTERS, CHANNELS**2))
 
 
+def perceptron() -> nn.Module:
+    """GIN's."""
+    linear = [nn.Linear(CHANNELS, CHANNELS) for _ in range(2)]
+    return nn.Sequential(linear[0], nn.ReLU(), nn.BatchNorm1d(CHANNELS), linear[1])
+
+
 def stacked(layer: Callable[[], nn.Module]) -> Callable[[int], nn.Module]:
     return lambda edge_channels: Stack([layer() for _ in range(LAYERS)])
 
 
 HOPS = [0, 1, 2]
 PLAIN: dict[str, tuple[Callable[[int], nn.Module], int]] = {  # body for so many edge channels, and its width
+    "gin": (lambda edge_channels: Stack([pyg.GINConv(perceptron()) for _ in range(LAYERS)], width=0), CHANNELS),
     "gcn": (stacked(lambda: pyg.GCNConv(CHANNELS, CHANNELS)), CHANNELS),
     "gat": (stacked(lambda: pyg.GATConv(CHANNELS, CHANNELS // 4, 4)), CHANNELS),
     "graphsage": (stacked(lambda: pyg.SAGEConv(CHANNELS, CHANNELS)), CHANNELS),
