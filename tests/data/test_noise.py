@@ -7,8 +7,11 @@ import pytest
 
 from wlhn.data import Dataset, load
 from wlhn.data.noise import with_noise
+from wlhn.data.splits import Split
 from wlhn.errors import InputError
+from wlhn.evaluation.problem import Problem
 from wlhn.evaluation.provenance import data_hash
+from wlhn.evaluation.settings import Settings
 
 
 def featured() -> Dataset:
@@ -21,15 +24,21 @@ def featured() -> Dataset:
 @pytest.mark.parametrize("share", [0.1, 0.2])
 def test_features(share: float) -> None:
     clean, noisy = featured(), with_noise(featured(), "feature", share)
-    assert clean.graphs.x is not None
-    assert noisy.graphs.x is not None
-    added = noisy.graphs.x - clean.graphs.x
+    assert (np.asarray(noisy.graphs.x) == np.asarray(clean.graphs.x)).all()
+    everywhere, half = (noisy.as_trained_on(items).graphs.x for items in (np.arange(34), np.arange(17)))
+    added = everywhere - np.asarray(clean.graphs.x)
     touched = (added != 0).any(axis=1)
     assert touched.sum() == round(share * 34)
+    assert (half[:17] == everywhere[:17]).all()
+    assert (half[17:] == np.asarray(clean.graphs.x)[17:]).all()
     assert added[touched].mean() == pytest.approx(2, abs=0.02)
     assert added[touched].std() == pytest.approx(0.2, abs=0.02)
     assert (noisy.graphs.edge_index == clean.graphs.edge_index).all()
-    assert noisy.graphs.x.dtype == clean.graphs.x.dtype
+    assert everywhere.dtype == np.asarray(clean.graphs.x).dtype
+    assert data_hash(noisy) != data_hash(clean)
+    split = Split(np.arange(17), np.arange(17, 25), np.arange(25, 34))
+    problem = Problem(noisy, split, Settings(num_layers=1, standardise=False))
+    assert (problem.encoded.x == half).all()
 
 
 @pytest.mark.parametrize("share", [0.1, 0.2])
@@ -71,6 +80,6 @@ def test_sets_that_cannot_have_noise() -> None:
 @pytest.mark.dataset("Cornell")
 def test_the_papers_set() -> None:
     clean, noisy = load("Cornell"), load("cornell+feature-noise-0.2")
-    assert (np.asarray(noisy.graphs.x) != np.asarray(clean.graphs.x)).any(axis=1).sum() == 37
+    assert (noisy.training_x != np.asarray(clean.graphs.x)).any(axis=1).sum() == 37
     assert noisy.splits == clean.splits
     assert load("Cornell+structure-noise-0.1").graphs.num_edges == 295 + 30

@@ -52,6 +52,7 @@ class Dataset:
     columns: tuple[Column, ...] = ()
     splits: tuple[Split, ...] = ()  # as published with the data
     notes: tuple[str, ...] = ()
+    training_x: NDArray[Any] | None = None  # (nodes, features) that nodes have in place of x where they are trained on
 
     def __post_init__(self) -> None:
         if len(self.y) != len(self):
@@ -93,6 +94,14 @@ class Dataset:
     def num_outputs(self) -> int:
         """What a model has to give for an item: classes, tasks or numbers."""
         return len(self.classes) if self.task == "classification" else int(np.prod(self.y.shape[1:], dtype=int))
+
+    def as_trained_on(self, items: NDArray[Any]) -> Dataset:
+        """The data set as it looks to whoever trains on these items."""
+        if self.training_x is None:
+            return self
+        x = np.array(self.graphs.x)
+        x[items] = self.training_x[items]
+        return replace(self, graphs=replace(self.graphs, x=x), training_x=None)
 
     def select(self, index: ArrayLike) -> Dataset:
         """The graphs at these positions with their targets, without splits (positions mean something else now).

@@ -1,15 +1,19 @@
 """Noise on a node set, as the paper's appendix has it: on features, or as edges between classes.
 
 A noisy set has a name of its own, `Cornell+feature-noise-0.1` or `Cornell+structure-noise-0.2`, so that whoever loads
-it by name gets the same one. The noise is drawn once for a set, whatever the split.
+it by name gets the same one. The noise is drawn once for a set, whatever the split. On features it is that of training
+nodes alone ("the training graphs" of the paper): of a share of all nodes it stays on those that are trained on, about
+the same share of these.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
@@ -39,24 +43,25 @@ def with_noise(dataset: Dataset, kind: str, share: float) -> Dataset:
     if len(dataset.graphs) != 1 or dataset.level != "node" or dataset.task != "classification":
         raise InputError(f"{dataset.name}: expected one graph whose nodes have classes, to put noise on")
     rng = np.random.default_rng([0, round(1000 * share)])
-    noisy = on_features if kind == "feature" else between_classes
-    return replace(
+    named = replace(
         dataset,
         name=f"{dataset.name}+{kind}-noise-{share:g}",
-        graphs=noisy(dataset, share, rng),
         notes=(*dataset.notes, f"{kind} noise, share {share:g}"),
     )
+    if kind == "feature":
+        return replace(named, training_x=on_features(dataset, share, rng))
+    return replace(named, graphs=between_classes(dataset, share, rng))
 
 
-def on_features(dataset: Dataset, share: float, rng: np.random.Generator) -> Graphs:
-    """Gaussian noise added to every feature of a share of the nodes."""
+def on_features(dataset: Dataset, share: float, rng: np.random.Generator) -> NDArray[Any]:
+    """Features with Gaussian noise added to every one of a share of the nodes."""
     graphs = dataset.graphs
     if graphs.x is None or graphs.x.dtype.kind != "f":
         raise InputError(f"{dataset.name}: expected nodes with numeric features, to put noise on")
     nodes = rng.choice(graphs.num_nodes, round(share * graphs.num_nodes), replace=False)
     x = np.array(graphs.x)
     x[nodes] += rng.normal(MEAN, DEVIATION, (len(nodes), x.shape[1]))
-    return replace(graphs, x=x)
+    return x
 
 
 def between_classes(dataset: Dataset, share: float, rng: np.random.Generator) -> Graphs:

@@ -63,6 +63,8 @@ def data_hash(dataset: Dataset) -> str:
             digest.update(field.name.encode())
             digest.update(np.ascontiguousarray(values).tobytes())
     digest.update(np.ascontiguousarray(dataset.y).tobytes())
+    if dataset.training_x is not None:
+        digest.update(np.ascontiguousarray(dataset.training_x).tobytes())
     return digest.hexdigest()[:12]
 
 
