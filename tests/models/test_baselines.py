@@ -14,6 +14,7 @@ from torch_geometric.utils import to_dense_adj, to_dense_batch
 
 from wlhn import refine
 from wlhn.bench.epoch import PlainGIN
+from wlhn.errors import InputError
 from wlhn.hyperbolic import exp0, log0, mobius_add, poincare_distance
 from wlhn.models.at_once import Inputs
 from wlhn.models.diffpool import diff_pool
@@ -58,8 +59,17 @@ def test_as_pyg_with_the_same_weights(name: str, reference: type, options: dict)
 @pytest.mark.parametrize("aggregation", ["sum", "max"])
 def test_graphsage_aggregates_as_pyg(aggregation: str) -> None:
     model = build("graphsage", "node", aggregation=aggregation)
-    theirs = SAGEConv.forward(model.layers[0], rows(), EDGES)
-    torch.testing.assert_close(model.layers[0](rows(), *model.edges(rows(), EDGES, BATCH, None)), theirs)
+    theirs = SAGEConv(16, 16, aggr=aggregation, bias=False)
+    theirs.load_state_dict(model.layers[0].state_dict())
+    ours = model.layers[0](rows(), *model.edges(rows(), EDGES, BATCH, None))
+    torch.testing.assert_close(ours, theirs(rows(), EDGES))
+    assert not torch.allclose(ours, build("graphsage", "node").layers[0](rows(), mean_adjacency(EDGES, rows())))
+
+
+@pytest.mark.parametrize("name", ["gin", "gcn", "graphsage", "hgcn-poincare"])
+def test_edges_to_nowhere_are_refused(name: str) -> None:
+    with pytest.raises((InputError, RuntimeError, IndexError)):
+        build(name, "node")(rows(FEATURES), torch.tensor([[0, 1], [1, 10_000]]))
 
 
 def test_gin_and_its_gradients_as_pyg() -> None:

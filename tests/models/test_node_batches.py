@@ -1,7 +1,7 @@
 """Batches of nodes with what they depend on: the same answers as whole graphs give, and as little of them as needed."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from typing import Any
 
 import networkx as nx
@@ -132,8 +132,8 @@ def tensors(value: Any) -> Iterator[torch.Tensor]:
     """All tensors in a structure."""
     if isinstance(value, torch.Tensor):
         yield value
-    elif hasattr(value, "__dict__") or isinstance(value, tuple):
-        for part in vars(value).values() if hasattr(value, "__dict__") else value:
+    elif is_dataclass(value) or isinstance(value, tuple):
+        for part in vars(value).values() if is_dataclass(value) else value:
             yield from tensors(part)
 
 

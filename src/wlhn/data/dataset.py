@@ -96,7 +96,13 @@ class Dataset:
         return len(self.classes) if self.task == "classification" else int(np.prod(self.y.shape[1:], dtype=int))
 
     def as_trained_on(self, items: NDArray[Any]) -> Dataset:
-        """The data set as it looks to whoever trains on these items."""
+        """The data set as it looks to whoever trains on these items.
+
+        >>> from wlhn.data import load
+        >>> mutag = load("MUTAG")
+        >>> mutag.as_trained_on(np.arange(100)) is mutag  # most look the same to everybody
+        True
+        """
         if self.training_x is None:
             return self
         x = np.array(self.graphs.x)

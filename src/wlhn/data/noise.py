@@ -3,7 +3,7 @@
 A noisy set has a name of its own, `Cornell+feature-noise-0.1` or `Cornell+structure-noise-0.2`, so that whoever loads
 it by name gets the same one. The noise is drawn once for a set, whatever the split. On features it is that of training
 nodes alone ("the training graphs" of the paper): of a share of all nodes it stays on those that are trained on, about
-the same share of these.
+the same share of these. Who loads such a set to predict, with no nodes to train on, sees clean ones.
 """
 
 from __future__ import annotations

@@ -93,7 +93,9 @@ def _train_on_cluster(
         trainer = TorchTrainer(
             _train_part,
             train_loop_config=given,
-            torch_config=TorchConfig("cpu:gloo,cuda:nccl" if device == "cuda" else "gloo"),  # sums of counts stay here
+            torch_config=TorchConfig(
+                "cpu:gloo,cuda:nccl" if device == "cuda" else "gloo"
+            ),  # counts are summed on the CPU
             scaling_config=ScalingConfig(num_workers=workers, use_gpu=device == "cuda", resources_per_worker=needs),
             run_config=RunConfig(
                 name=storage.name,

@@ -27,7 +27,7 @@ from wlhn.evaluation.numerics import Numerics, first_nan, numerical_report
 from wlhn.evaluation.problem import Problem, Scored
 from wlhn.evaluation.provenance import code_version, data_hash
 from wlhn.evaluation.settings import Settings
-from wlhn.evaluation.team import Team
+from wlhn.evaluation.team import Team, forked_randomness
 from wlhn.models.at_once import AtOnce
 from wlhn.models.feed import NodeBatch
 from wlhn.models.loading import Loader
@@ -83,6 +83,8 @@ def fit(
     """
     with _own_randomness(seed):
         if isinstance(model := problem.build(), AtOnce):
+            if device != "cpu":
+                raise InputError(f"device: {problem.settings.model} is fitted at once, on the CPU, expected cpu")
             fitted = _fit_at_once(problem, model, seed)
             on_epoch(fitted.best)
             return fitted
@@ -266,6 +268,6 @@ def _part(name: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 @contextmanager
 def _own_randomness(seed: int) -> Any:
     """Torch's generator, seeded, inside the block; as it was before, after it."""
-    with torch.random.fork_rng(devices=[]):
+    with forked_randomness():
         torch.manual_seed(int(np.random.SeedSequence(seed).generate_state(1)[0]))
         yield

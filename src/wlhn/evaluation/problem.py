@@ -52,8 +52,8 @@ class Problem:
         for part in ("train", "valid"):
             if not len(getattr(split, part)):
                 raise InputError(f"{dataset.name}: the split has no {part} items, expected at least one")
-        dataset = dataset.as_trained_on(split.train)
-        self.dataset, self.split, self.settings = dataset, split.check_fits(len(dataset), dataset.name), settings
+        self.split, self.settings = split.check_fits(len(dataset), dataset.name), settings
+        self.dataset = dataset = dataset.as_trained_on(split.train)
         self.out_channels = dataset.num_outputs
         y = check_targets(dataset.task, dataset.y, self.out_channels)
         self.metric = metric_of(dataset.task, self.out_channels)

@@ -8,6 +8,7 @@ part. A batch with fewer graphs than workers is done by all of them alike, dropo
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +55,7 @@ class Part(Scored):
         self.team.apart = self.whole
         if not self.whole:
             return super().outputs(model)
-        with torch.random.fork_rng(devices=[]):
+        with forked_randomness():
             torch.manual_seed(torch.initial_seed() - self.team.rank)  # the epoch's, to which each added its rank
             return super().outputs(model)
 
@@ -98,6 +99,11 @@ class Workers(Team):
         flat = _sum(torch.cat([grad.reshape(-1) for grad in given]))
         for grad, total in zip(given, flat.split([grad.numel() for grad in given]), strict=True):
             grad.copy_(total.view_as(grad))
+
+
+def forked_randomness() -> AbstractContextManager[None]:
+    """Torch's generators, of the CPU and of the GPU in use, after the block as they were before it."""
+    return torch.random.fork_rng([torch.cuda.current_device()] if torch.cuda.is_initialized() else [])
 
 
 def balanced_parts(work: NDArray[Any], parts: int) -> list[NDArray[np.int64]]:

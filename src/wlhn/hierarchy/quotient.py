@@ -23,7 +23,7 @@ from wlhn.hierarchy.hierarchy import Hierarchy
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """A sparse matrix of counts, row by row, and its transpose, so that neither way of a product has to search."""
+    """A sparse matrix of counts or weights by rows, and its transpose: neither way of a product has to search."""
 
     ptr: Tensor
     index: Tensor
@@ -286,6 +286,18 @@ def node_batch(
     return ColourBatch(**(vars(every) | {"x": x, "edge_x": edge_x}))
 
 
+def check_edges(edge_index: Tensor, num_nodes: int) -> None:
+    """Compiled loops don't look whether a node exists.
+
+    >>> check_edges(torch.tensor([[0], [7]]), num_nodes=3)
+    Traceback (most recent call last):
+    wlhn.errors.InputError: edge_index: expected nodes 0 to 2, found 0 to 7
+    """
+    if edge_index.numel() and (edge_index.min() < 0 or edge_index.max() >= num_nodes):
+        found = f"{edge_index.min()} to {edge_index.max()}"
+        raise InputError(f"edge_index: expected nodes 0 to {num_nodes - 1}, found {found}")
+
+
 def _check_nodes(x: Tensor, edge_index: Tensor, batch: Tensor, edge_attr: Tensor | None, num_graphs: int) -> None:
     n = len(x)
     if n == 0 or num_graphs == 0:
@@ -293,8 +305,7 @@ def _check_nodes(x: Tensor, edge_index: Tensor, batch: Tensor, edge_attr: Tensor
     for name, given in (("x", x), ("edge_attr", edge_attr)):
         if given is not None and given.is_floating_point() and not torch.isfinite(given).all():
             raise InputError(f"{name}: expected finite features, found NaN or infinity")
-    if edge_index.numel() and (edge_index.min() < 0 or edge_index.max() >= n):
-        raise InputError(f"edge_index: expected nodes 0 to {n - 1}, found {edge_index.min()} to {edge_index.max()}")
+    check_edges(edge_index, n)
     if edge_attr is not None and len(edge_attr) != edge_index.shape[1]:
         raise InputError(f"edge_attr: expected {edge_index.shape[1]} rows, one for each edge, found {len(edge_attr)}")
     if len(batch) != n:

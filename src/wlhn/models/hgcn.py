@@ -62,11 +62,15 @@ class HyperbolicConvolution(nn.Module):
         """c, where the curvature is −c."""
         return F.softplus(self.raw_curvature)
 
-    def forward(self, t: Tensor, edge_index: Tensor, means: Counts) -> Tensor:
-        """New vectors (nodes, channels); edges contain a loop at each node, `means` is their `mean_adjacency`."""
+    def forward(self, t: Tensor, edge_index: Tensor, means: Counts | None = None) -> Tensor:
+        """New vectors (nodes, channels); edges contain a loop at each node.
+
+        `means`, their `mean_adjacency`, serves where neighbours weigh alike and are averaged at the origin.
+        """
         space, scale = self.space, self.curvature.sqrt()
         u = space.translate(F.linear(t, self.linear.weight), self.linear.bias, scale)
         if self.attention is None and not self.local_aggregation:
+            assert means is not None
             return product(means, u)
         source, target = edge_index
         weight = self._weight(scale * u, source, target)[:, None]
@@ -111,13 +115,14 @@ class HGCN(ConvolutionalNetwork):
         **common: Unpack[Common],
     ) -> None:
         super().__init__(in_channels, hidden_channels, out_channels, **common)
+        self.plain_means = not (attention or local_aggregation)
         options = (curvature, learn_curvature, attention, local_aggregation)
         layers = [HyperbolicConvolution(self.space, hidden_channels, *options) for _ in range(num_layers)]
         self.stack(layers, hidden_channels, gain=hidden_channels**-0.5)
 
     def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
         edge_index, _ = add_remaining_self_loops(edge_index, num_nodes=len(h))
-        return edge_index, mean_adjacency(edge_index, h)
+        return edge_index, mean_adjacency(edge_index, h) if self.plain_means else None
 
 
 class PoincareHGCN(HGCN):

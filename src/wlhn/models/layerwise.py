@@ -36,23 +36,24 @@ class Depth:
 
     r: NDArray[Any]  # (colours,)
     e: NDArray[Any]  # (colours, d)
-    u: NDArray[Any]  # (colours, d)
+    u: NDArray[Any]  # (colours, d); of the last depth (0, d)
     h: NDArray[Any]  # (colours, d)
 
     @staticmethod
-    def new(folder: Path, rows: int, dimension: int) -> Depth:
+    def new(folder: Path, rows: int, dimension: int, last: bool) -> Depth:
         folder.mkdir()
         shapes = {"r": (rows,), "e": (rows, dimension), "u": (rows, dimension), "h": (rows, dimension)}
-        return Depth(**{k: np.memmap(folder / k, np.float32, "w+", shape=shape) for k, shape in shapes.items()})
+        files = {k: np.memmap(folder / k, np.float32, "w+", shape=s) for k, s in shapes.items() if k != "u" or not last}
+        return Depth(**({"u": np.empty((0, dimension), np.float32)} | files))
 
     def write(self, first: int, z: Level, h: Tensor) -> None:
-        rows = slice(first, first + len(h))
         for array, value in ((self.r, z.r), (self.e, z.e), (self.u, z.u), (self.h, h)):
-            array[rows] = value.numpy()
+            array[first : first + len(value)] = value.numpy()
 
-    def read(self, rows: NDArray[Any] | slice) -> tuple[Level, Tensor]:
-        r, e, u, h = (torch.from_numpy(np.asarray(array[rows])) for array in (self.r, self.e, self.u, self.h))
-        return Level(r, e, u), h
+    def read(self, rows: NDArray[Any] | slice) -> tuple[Tensor, Tensor, Tensor]:
+        """(r, e, h) of some rows."""
+        r, e, h = (torch.from_numpy(np.asarray(array[rows])) for array in (self.r, self.e, self.h))
+        return r, e, h
 
 
 @torch.no_grad()
@@ -62,11 +63,12 @@ def depths(model: WLHN, quotient: Quotient, folder: Path, every: bool) -> list[D
     The model is in evaluation mode.
     """
     h = torch.relu(model.encoder(quotient.x))
-    here = Depth.new(folder / "0", *h.shape)
+    last = len(model.layers)
+    here = Depth.new(folder / "0", len(h), h.shape[1], last == 0)
     here.write(0, root_level(model.pointing(0, h, None), model.tau), h)
     out = [here]
-    for t in range(1, len(model.layers) + 1):
-        before, here = here, Depth.new(folder / str(t), quotient.hierarchy.num_colours[t], h.shape[1])
+    for t in range(1, last + 1):
+        before, here = here, Depth.new(folder / str(t), quotient.hierarchy.num_colours[t], h.shape[1], t == last)
         for first, z, h in _next_depth(model, quotient, t, before):
             here.write(first, z, h)
         out.append(here)
@@ -83,14 +85,17 @@ def _next_depth(model: WLHN, quotient: Quotient, t: int, before: Depth) -> Itera
     for first in range(0, count, ROWS):
         rows = slice(first, min(first + ROWS, count))
         parent = quotient.hierarchy.parents[t][rows].astype(np.int64)
-        above, above_h = before.read(slice(parent[0], parent[-1] + 1))  # parents lie side by side
+        some = slice(parent[0], parent[-1] + 1)  # parents lie side by side
+        r, e, above_h = before.read(some)
+        above = Level(r, e, torch.from_numpy(np.asarray(before.u[some])))
         parent = parent - parent[0]
         total = (1 + layer.epsilon) * above_h[torch.from_numpy(parent)]
         _add_neighbours(total, layer, quotient, t, rows, before.h)
         h = layer.of_sums(total)
         child_ptr = np.searchsorted(parent, np.arange(len(above.r) + 1))
         place = torch.from_numpy(parent), model.tau, torch.from_numpy(child_ptr)
-        yield first, next_level(model.pointing(t, h, None), above, *place), h
+        look_back = t < len(model.layers)
+        yield first, next_level(model.pointing(t, h, None), above, *place, look_back=look_back), h
 
 
 def _add_neighbours(
@@ -107,16 +112,15 @@ def _add_neighbours(
     heard = np.repeat(np.arange(len(total)), np.diff(ptr))
     for first in range(ptr[0], ptr[-1], ROWS):
         part = slice(first, min(first + ROWS, ptr[-1]))
-        message = torch.relu(torch.from_numpy(before[colour[part]]) + labels[torch.from_numpy(edge[part])])
-        count = torch.from_numpy(times[part]).to(message.dtype)[:, None]
+        message = torch.relu(torch.from_numpy(before[colour[part]]) + labels[torch.from_numpy(np.array(edge[part]))])
+        count = torch.from_numpy(np.array(times[part])).to(message.dtype)[:, None]
         total.index_add_(0, torch.from_numpy(heard[part.start - ptr[0] : part.stop - ptr[0]]), count * message)
 
 
 def points(layers: list[Depth], hierarchy: Hierarchy, nodes: NDArray[Any]) -> list[tuple[Tensor, Tensor, Tensor]]:
     """(r, e, h) of these nodes at the depths given, of which the last is the hierarchy's."""
     colours = hierarchy.colours[-len(layers) :]
-    found = (layer.read(colour[nodes]) for layer, colour in zip(layers, colours, strict=True))
-    return [(z.r, z.e, h) for z, h in found]
+    return [layer.read(colour[nodes]) for layer, colour in zip(layers, colours, strict=True)]
 
 
 def rows(model: WLHN, path: list[tuple[Tensor, Tensor, Tensor]]) -> Tensor:

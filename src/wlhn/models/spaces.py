@@ -5,8 +5,9 @@ coordinates in both. Curvature −c needs no maps of its own: it is this space w
 models are isometric, with one difference of convention: exp_0(v) lies at distance 2‖v‖ in the ball and at distance ‖v‖
 on the hyperboloid, as in `wlhn.hyperbolic` and geoopt.
 
-Points stay within a distance `FARTHEST` of the origin. Coordinates are of the order e^r on the hyperboloid and 1 − e^−r
-in the ball, so float32 tells points at distance r apart to about e^r · 1e-7: 0.02 there, and nothing 5 further out.
+exp_0 stops at a distance `FARTHEST` from the origin, so sums of two lie within twice that. Coordinates are of the order
+e^r on the hyperboloid and 1 − e^−r in the ball, so float32 tells points at distance r apart to about e^r · 1e-7: 0.02 at
+`FARTHEST`, and nothing 5 further out.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Space:
             ‖z‖² = (sinh(r − s) + 2 sinh²(r/2) sinh(s) q)² + 2 sinh(s) q a
 
         and lies at the distance arsinh‖z‖. Vectors of d coordinates take part in v̂ + b̂ and in z alone, all else is
-        done with one number for each point, and no terms of opposite signs that are close to each other are added.
+        done with one number for each point. Where terms of opposite signs are added, others outweigh what they lose.
 
         >>> v, b = torch.tensor([0.3, 0.4]), torch.tensor([0.1, -0.2])
         >>> from wlhn.hyperbolic import mobius_add

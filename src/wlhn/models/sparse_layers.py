@@ -13,7 +13,7 @@ from torch_geometric.nn import GCNConv, GINConv, MixHopConv, SAGEConv
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from wlhn.graphs.kernels import group_by_target
-from wlhn.hierarchy.quotient import Counts
+from wlhn.hierarchy.quotient import Counts, check_edges
 from wlhn.models.ops import product
 
 
@@ -23,6 +23,7 @@ def adjacency(edge_index: Tensor, num_nodes: int, weight: Tensor | None = None) 
     >>> product(adjacency(torch.tensor([[0, 1, 0], [2, 2, 1]]), num_nodes=3), torch.tensor([[1.0], [10.0], [0.0]]))
     tensor([[ 0.], [ 1.], [11.]])
     """
+    check_edges(edge_index, num_nodes)
     source, target = edge_index.detach().cpu().numpy()
     row_ptr, neighbour, order = group_by_target(source, target, num_nodes, weight is not None)
     value = np.ones(len(neighbour), np.float32) if weight is None else weight.detach().cpu().numpy()[order]
