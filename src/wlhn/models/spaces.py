@@ -6,8 +6,8 @@ models are isometric, with one difference of convention: exp_0(v) lies at distan
 on the hyperboloid, as in `wlhn.hyperbolic` and geoopt.
 
 exp_0 stops at a distance `FARTHEST` from the origin, so sums of two lie within twice that. Coordinates are of the order
-e^r on the hyperboloid and 1 − e^−r in the ball, so float32 tells points at distance r apart to about e^r · 1e-7: 0.02 at
-`FARTHEST`, and nothing 5 further out.
+e^r on the hyperboloid and 1 − e^−r in the ball, so float32 tells points at distance r apart to about e^r · 1e-7: 0.02
+at `FARTHEST`, and nothing 5 further out.
 """
 
 from __future__ import annotations
