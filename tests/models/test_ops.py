@@ -5,12 +5,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from wlhn import Graphs, parallel
 from wlhn.hierarchy.quotient import ColourLevel, Counts
 from wlhn.models import WLHN
+from wlhn.models.inputs import FULL, WIDE, PassingZeros, nonzero_entries
 from wlhn.models.loading import make_quotient
 from wlhn.models.ops import aggregate_relu_moments, linear_relu, product, relu_moments, tangent_sum
 
@@ -129,3 +130,25 @@ def test_threads_change_nothing() -> None:
 def _ring(n: int) -> Counts:
     index = (np.arange(n)[:, None] + [1, n - 1]) % n
     return Counts.from_rows(np.arange(n + 1) * 2, index.ravel().astype(np.int32), np.ones(2 * n, np.float32), n)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5])
+def test_a_linear_that_passes_over_zeros(share: float) -> None:
+    random = torch.Generator().manual_seed(0)
+    x = torch.randn(40, WIDE, generator=random) * (torch.rand(40, WIDE, generator=random) < share)
+    ours, theirs = PassingZeros(WIDE, 5), nn.Linear(WIDE, 5)
+    theirs.load_state_dict(ours.state_dict())
+    weights = torch.randn(40, 5, generator=random)
+    assert (nonzero_entries(x) is None) == (share > FULL)
+    for _ in range(2):  # the second time from what is known of x
+        for layer in (ours, theirs):
+            layer.zero_grad()
+            (layer(x) * weights).sum().backward()
+        torch.testing.assert_close(ours(x), theirs(x))
+        torch.testing.assert_close(ours.weight.grad, theirs.weight.grad)
+        torch.testing.assert_close(ours.bias.grad, theirs.bias.grad)
+    x[3, 4] += 7  # no longer what was known
+    torch.testing.assert_close(ours(x), theirs(x))
+    x.requires_grad_()
+    ours(x).sum().backward()
+    torch.testing.assert_close(x.grad[0], ours.weight.sum(0))
