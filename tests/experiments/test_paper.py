@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from wlhn.cli.reproduce import WHAT
-from wlhn.data.noise import split_name
 from wlhn.data.registry import KNOWN
+from wlhn.data.variants import split_name
 from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.cells import candidates

@@ -10,13 +10,13 @@ from pathlib import Path
 from wlhn.data.builtin import graph_atlas, karate_club
 from wlhn.data.dataset import Column, Dataset, Role
 from wlhn.data.download import fetch
-from wlhn.data.noise import split_name, with_noise
 from wlhn.data.paths import Options, read_path
 from wlhn.data.published import check
 from wlhn.data.registry import KNOWN, known_name, locate
 from wlhn.data.splits import Split, read_json_splits
 from wlhn.data.statistics import statistics
 from wlhn.data.synthetic import barabasi_albert_density, erdos_renyi_effective_size
+from wlhn.data.variants import UNDIRECTED, split_name, with_noise
 from wlhn.errors import InputError
 
 GENERATED: dict[str, Callable[[int], Dataset]] = {
@@ -46,8 +46,8 @@ def load(
     """A data set by name (any case; see `wlhn datasets`) or by path.
 
     Names are looked for under `data_root` (or WLHN_DATA), in the user's cache, among what is built in, and then
-    downloaded. What was parsed once is memory-mapped from the cache. `Cornell+feature-noise-0.1` is Cornell with noise
-    (see `wlhn.data.noise`).
+    downloaded. What was parsed once is memory-mapped from the cache. `Cornell+undirected` and
+    `Cornell+feature-noise-0.1` are variants of Cornell (see `wlhn.data.variants`).
 
     - self_loops: keep them; they are dropped otherwise
     - directed: whether edges have a direction, in node sets and the user's own files; as the format says otherwise
@@ -62,15 +62,20 @@ def load(
     Dataset(MUTAG, graph classification, Graphs(188 graphs, 3371 nodes, 7442 directed edges))
     """
     options = Options(self_loops, directed, drop_duplicates, regression, roles, like, skip_refused, progress)
-    base, noise, share = split_name(str(data))
+    base, variants = split_name(str(data))
     name = known_name(base)
-    if name is not None and noise:
-        return with_noise(_load_known(name, options, data_root, seed), noise, share)
     if name is None:
         if not Path(data).exists():
             raise InputError(f"{data}: neither a known data set nor a path, expected one (see `wlhn datasets`)")
         return read_path(Path(data), options)
-    return _load_known(name, options, data_root, seed)
+    if UNDIRECTED in variants:
+        options = replace(options, directed=False)
+    dataset = _load_known(name, options, data_root, seed)
+    for variant in variants:
+        dataset = (
+            replace(dataset, name=f"{name}+{UNDIRECTED}") if variant == UNDIRECTED else with_noise(dataset, variant)
+        )
+    return dataset
 
 
 def _load_known(name: str, options: Options, data_root: str | Path | None, seed: int) -> Dataset:

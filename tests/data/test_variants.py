@@ -1,4 +1,4 @@
-"""Noise: on as many nodes or edges as it says, as strong as it says, and the same one wherever it is loaded."""
+"""Variants of node sets: noise where it says and as strong as it says, and the same set wherever it is loaded."""
 
 from dataclasses import replace
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from wlhn.data import Dataset, load
-from wlhn.data.noise import with_noise
 from wlhn.data.splits import Split
+from wlhn.data.variants import with_noise
 from wlhn.errors import InputError
 from wlhn.evaluation.problem import Problem
 from wlhn.evaluation.provenance import data_hash
@@ -23,7 +23,7 @@ def featured() -> Dataset:
 
 @pytest.mark.parametrize("share", [0.1, 0.2])
 def test_features(share: float) -> None:
-    clean, noisy = featured(), with_noise(featured(), "feature", share)
+    clean, noisy = featured(), with_noise(featured(), f"feature-noise-{share}")
     assert (np.asarray(noisy.graphs.x) == np.asarray(clean.graphs.x)).all()
     everywhere, half = (noisy.as_trained_on(items).graphs.x for items in (np.arange(34), np.arange(17)))
     added = everywhere - np.asarray(clean.graphs.x)
@@ -49,7 +49,7 @@ def test_edges_between_classes(share: float, directed: bool) -> None:
         source, target = clean.graphs.edge_index
         edges = clean.graphs.edge_index[:, source < target]
         clean = replace(clean, graphs=type(clean.graphs).from_edges(edges, 34, x=clean.graphs.x))
-    noisy = with_noise(clean, "structure", share)
+    noisy = with_noise(clean, f"structure-noise-{share}")
     before, after = (set(map(tuple, d.graphs.edge_index.T.tolist())) for d in (clean, noisy))
     added = after - before
     assert before < after
@@ -83,3 +83,13 @@ def test_the_papers_set() -> None:
     assert (noisy.training_x != np.asarray(clean.graphs.x)).any(axis=1).sum() == 37
     assert noisy.splits == clean.splits
     assert load("Cornell+structure-noise-0.1").graphs.num_edges == 295 + 30
+
+
+@pytest.mark.dataset("Cornell")
+def test_without_directions() -> None:
+    directed, undirected, noisy = (load(f"Cornell{v}") for v in ("", "+undirected", "+undirected+structure-noise-0.1"))
+    before, after, more = (set(map(tuple, d.graphs.edge_index.T.tolist())) for d in (directed, undirected, noisy))
+    assert after == before | {(v, u) for u, v in before}
+    assert after < more == {(v, u) for u, v in more}
+    assert undirected.name == "Cornell+undirected"
+    assert undirected.splits == directed.splits

@@ -1,9 +1,10 @@
-"""Noise on a node set, as the paper's appendix has it: on features, or as edges between classes.
+"""Variants of a node set: without the directions of its edges, or with noise as the paper's appendix has it.
 
-A noisy set has a name of its own, `Cornell+feature-noise-0.1` or `Cornell+structure-noise-0.2`, so that whoever loads
-it by name gets the same one. The noise is drawn once for a set, whatever the split. On features it is that of training
-nodes alone ("the training graphs" of the paper): of a share of all nodes it stays on those that are trained on, about
-the same share of these. Who loads such a set to predict, with no nodes to train on, sees clean ones.
+A variant has a name of its own, `Cornell+undirected`, `Cornell+feature-noise-0.1` or
+`Cornell+undirected+structure-noise-0.2`, so that whoever loads it by name gets the same one. Noise is drawn once for a
+set, whatever the split. On features it is that of training nodes alone ("the training graphs" of the paper): of a share
+of all nodes it stays on those that are trained on, about the same share of these. Who loads such a set to predict, with
+no nodes to train on, sees clean ones.
 """
 
 from __future__ import annotations
@@ -19,36 +20,41 @@ from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 
-NAME = re.compile(r"(?P<data>.+)\+(?P<kind>feature|structure)-noise-(?P<share>0\.\d+)")
+UNDIRECTED = "undirected"
+NOISE = re.compile(r"(?P<kind>feature|structure)-noise-(?P<share>0\.\d+)")
 MEAN, DEVIATION = 2.0, 0.2
 
 
-def split_name(name: str) -> tuple[str, str, float]:
-    """(data set, kind of noise, share) of a noisy set's name; of another name, itself and no noise.
+def split_name(name: str) -> tuple[str, list[str]]:
+    """(data set, its variants) of a name; of another name, itself and none.
 
-    >>> split_name("Cornell+feature-noise-0.1"), split_name("Cornell")
-    (('Cornell', 'feature', 0.1), ('Cornell', '', 0.0))
+    >>> split_name("Cornell+undirected+feature-noise-0.1"), split_name("C++/graphs")
+    (('Cornell', ['undirected', 'feature-noise-0.1']), ('C++/graphs', []))
     """
-    found = NAME.fullmatch(name)
-    return (found["data"], found["kind"], float(found["share"])) if found else (name, "", 0.0)
+    variants: list[str] = []
+    while "+" in name:
+        base, last = name.rsplit("+", 1)
+        if last != UNDIRECTED and not NOISE.fullmatch(last):
+            break
+        name, variants = base, [last, *variants]
+    return name, variants
 
 
-def with_noise(dataset: Dataset, kind: str, share: float) -> Dataset:
-    """The data set with noise on this share of its nodes' features, or this share of edges more.
+def with_noise(dataset: Dataset, variant: str) -> Dataset:
+    """The data set with noise on a share of its nodes' features, or with a share of edges more.
 
     >>> from wlhn.data import load
     >>> load("karate+structure-noise-0.1").graphs.num_edges, load("karate").graphs.num_edges
     (172, 156)
     """
+    found = NOISE.fullmatch(variant)
+    assert found is not None
     if len(dataset.graphs) != 1 or dataset.level != "node" or dataset.task != "classification":
         raise InputError(f"{dataset.name}: expected one graph whose nodes have classes, to put noise on")
+    share = float(found["share"])
     rng = np.random.default_rng([0, round(1000 * share)])
-    named = replace(
-        dataset,
-        name=f"{dataset.name}+{kind}-noise-{share:g}",
-        notes=(*dataset.notes, f"{kind} noise, share {share:g}"),
-    )
-    if kind == "feature":
+    named = replace(dataset, name=f"{dataset.name}+{variant}", notes=(*dataset.notes, variant))
+    if found["kind"] == "feature":
         return replace(named, training_x=on_features(dataset, share, rng))
     return replace(named, graphs=between_classes(dataset, share, rng))
 
