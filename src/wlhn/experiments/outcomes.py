@@ -122,4 +122,7 @@ def against(cell: Cell, other: Cell | None) -> str:
     except InputError:  # other splits, or another number of them
         return ""
     digits = 1 if cell.scale == 100 else 4
-    return f"{signed(cell.scale * comparison.difference, digits)} (p = {comparison.corrected_t_p:.2f})"
+    difference = signed(cell.scale * comparison.difference, digits)
+    if len(cell.outcome["splits"]) < 2:  # no spread, no test
+        return difference
+    return f"{difference} (p = {comparison.corrected_t_p:.2f})"
