@@ -76,7 +76,7 @@ class HyperbolicConvolution(nn.Module):
         weight = self._weight(scale * u, source, target)[:, None]
         if not self.local_aggregation:
             return torch.zeros_like(u).index_add(0, target, weight * u[source])
-        x = space.exp0(scale * u)
+        x = space.exp0(space.bounded(scale * u))
         toward = space.log_at(x[target], x[source])
         return space.log0(space.exp_at(x, torch.zeros_like(x).index_add(0, target, weight * toward))) / scale
 

@@ -49,6 +49,14 @@ class Space:
     exp_at: Callable[[Tensor, Tensor], Tensor]  # (x, vector at x) → point
     log_at: Callable[[Tensor, Tensor], Tensor]  # (x, y) → vector at x
 
+    def bounded(self, v: Tensor) -> Tensor:
+        """v, shortened where its point would lie beyond `FARTHEST`.
+
+        >>> POINCARE.bounded(torch.tensor([[0.3, 0.4], [30.0, 40.0]]))
+        tensor([[0.3000, 0.4000], [3.6000, 4.8000]])
+        """
+        return v * (FARTHEST / self.unit / nonzero(length(v))).clamp_max(1)
+
     def translate(self, v: Tensor, b: Tensor, scale: Tensor | float = 1.0) -> Tensor:
         """log_0(exp_0(v) ⊕ exp_0(b)) in the space of curvature −scale²; exp_0 stops at the distance `FARTHEST`.
 
