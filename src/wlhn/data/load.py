@@ -72,9 +72,10 @@ def load(
         options = replace(options, directed=False)
     dataset = _load_known(name, options, data_root, seed)
     for variant in variants:
-        dataset = (
-            replace(dataset, name=f"{name}+{UNDIRECTED}") if variant == UNDIRECTED else with_noise(dataset, variant)
-        )
+        if variant == UNDIRECTED:  # as it was read
+            dataset = replace(dataset, name=f"{dataset.name}+{UNDIRECTED}")
+        else:
+            dataset = with_noise(dataset, variant)
     return dataset
 
 

@@ -78,6 +78,7 @@ def _train_on_cluster(
             raise InputError(
                 f"workers: {workers} of {each_has} each, expected no more than the cluster's {found} {kind}s"
             )
+    backend = "cpu:gloo,cuda:nccl" if device == "cuda" else "gloo"  # counts are summed on the CPU in any case
     storage = checkpoint.parent / ".ray"
     with _heard(hear) as tell:
         given = {
@@ -93,9 +94,7 @@ def _train_on_cluster(
         trainer = TorchTrainer(
             _train_part,
             train_loop_config=given,
-            torch_config=TorchConfig(
-                "cpu:gloo,cuda:nccl" if device == "cuda" else "gloo"
-            ),  # counts are summed on the CPU
+            torch_config=TorchConfig(backend),
             scaling_config=ScalingConfig(num_workers=workers, use_gpu=device == "cuda", resources_per_worker=needs),
             run_config=RunConfig(
                 name=storage.name,
