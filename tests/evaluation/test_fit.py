@@ -73,6 +73,17 @@ def test_a_damaged_or_foreign_checkpoint_is_none(tmp_path: Path) -> None:
     assert numbers(fit(problem(), seed=3, checkpoint=checkpoint)) == whole
 
 
+@pytest.mark.parametrize("changes", [{}, {"directions": "whitened"}, {"model": "gin"}, {"model": "gcn"}], ids=str)
+def test_where_one_batch_is_all_it_is_evaluated_with_that_batch_s_statistics(changes: dict[str, object]) -> None:
+    still = replace(SETTINGS, epochs=1, batch_size=1000, learning_rate=1e-12, dropout=0.0, **changes)
+    task = problem(settings=still)
+    model = fit(task, seed=0).model
+    [batch] = task.batches(task.split.train)
+    with torch.no_grad():
+        evaluated, trained = batch.outputs(model.eval()), batch.outputs(model.train())
+    torch.testing.assert_close(evaluated, trained, rtol=0.02, atol=0.02)  # running variances are n/(n − 1) larger
+
+
 def test_shuffled_test_labels_change_nothing_but_the_test_score() -> None:
     data = tiny(60)
     split = problem(data).split

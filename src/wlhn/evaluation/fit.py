@@ -107,6 +107,8 @@ class _Run:
         self.optimizer = make_optimizer(self.model, self.settings)
         self.valid: Loader[Scored] = problem.batches(split.valid)
         self.train: Loader[Scored] = team.parts(problem, problem.batches(split.train))
+        if len(self.train) == 1:
+            _statistics_of_last_batch(model)
         self.history: list[Epoch] = []
         self.best: Epoch | None = None
         self.best_state: dict[str, Tensor] = {}
@@ -232,6 +234,17 @@ class _Run:
         some = self.problem.split.train[: REPORTED * self.settings.batch_size]
         numerics = numerical_report(self.model, self.problem.stream(some), self.first_nan)
         return Fitted(self.model, self.best, tuple(self.history), numerics)
+
+
+def _statistics_of_last_batch(model: nn.Module) -> None:
+    """Evaluate with the last batch's statistics, where that batch is all there is.
+
+    An average over the steps, as BatchNorm keeps it, is ten epochs late. On Squirrel it hid what GCN of two layers had
+    learned: 31 percent of the validation nodes instead of 58.
+    """
+    for module in model.modules():
+        if hasattr(module, "running_mean"):
+            vars(module)["momentum"] = 1.0
 
 
 def _fit_at_once(problem: Problem, model: AtOnce, seed: int) -> Fitted:
