@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from wlhn import Graphs, parallel
-from wlhn.hierarchy.quotient import ColourLevel, Counts
+from wlhn.hierarchy.colour_batch import ColourLevel, Counts
 from wlhn.models import WLHN
 from wlhn.models.inputs import FULL, WIDE, PassingZeros, nonzero_entries
 from wlhn.models.loading import make_quotient

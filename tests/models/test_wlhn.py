@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import GINConv
 
 from wlhn import Graphs, InputError
-from wlhn.hierarchy.quotient import ColourBatch, node_batch
+from wlhn.hierarchy.colour_batch import ColourBatch, node_batch
 from wlhn.models import WLHN
 from wlhn.models.loading import make_quotient
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from wlhn.hierarchy.quotient import ColourBatch
+from wlhn.hierarchy.colour_batch import ColourBatch
 from wlhn.models.wlhn import WLHN
 
 

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import DenseSAGEConv
 from torch_geometric.utils import scatter, to_dense_batch
 
-from wlhn.hierarchy.quotient import Counts
+from wlhn.hierarchy.colour_batch import Counts
 from wlhn.models.inputs import Channels
 from wlhn.models.network import Common, Network, norm
 from wlhn.models.ops import product

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
-from wlhn.hierarchy.quotient import ColourBatch
+from wlhn.hierarchy.colour_batch import ColourBatch
 from wlhn.models.loading import make_quotient
 from wlhn.models.vocabulary import Encoded
 

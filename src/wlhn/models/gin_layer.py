@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from wlhn.hierarchy.quotient import ColourLevel
+from wlhn.hierarchy.colour_batch import ColourLevel
 from wlhn.models.inputs import input_encoder
 from wlhn.models.ops import (
     Everyone,

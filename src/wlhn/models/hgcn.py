@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch_geometric.utils import add_remaining_self_loops, softmax
 
-from wlhn.hierarchy.quotient import Counts
+from wlhn.hierarchy.colour_batch import Counts
 from wlhn.models.inputs import Channels
 from wlhn.models.network import Common, ConvolutionalNetwork, Edges
 from wlhn.models.ops import product

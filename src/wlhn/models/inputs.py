@@ -10,7 +10,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from wlhn import parallel
 from wlhn.errors import InputError
-from wlhn.hierarchy.quotient import Counts
+from wlhn.hierarchy.colour_batch import Counts
 from wlhn.models.ops import product
 
 Channels = int | tuple[int, ...]  # so many numbers, or categorical columns of these sizes

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import BatchNorm, global_add_pool
 
 from wlhn.errors import InputError
-from wlhn.hierarchy.quotient import Counts
+from wlhn.hierarchy.colour_batch import Counts
 from wlhn.models.dropout import Dropout
 from wlhn.models.heads import HeadKind, make_head
 from wlhn.models.inputs import Channels, check_width, input_encoder

@@ -16,7 +16,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from wlhn import parallel
-from wlhn.hierarchy.quotient import ColourLevel, Counts
+from wlhn.hierarchy.colour_batch import ColourLevel, Counts
 from wlhn.hyperbolic.polar import to_tangent
 from wlhn.models import kernels
 

@@ -13,7 +13,7 @@ from torch_geometric.nn import GCNConv, GINConv, MixHopConv, SAGEConv
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
 
 from wlhn.graphs.kernels import group_by_target
-from wlhn.hierarchy.quotient import Counts, check_edges
+from wlhn.hierarchy.colour_batch import Counts, check_edges
 from wlhn.models.ops import product
 
 

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from wlhn.embeddings.level import Level, next_level, root_level
 from wlhn.errors import InputError
-from wlhn.hierarchy.quotient import ColourBatch, node_batch
+from wlhn.hierarchy.colour_batch import ColourBatch, node_batch
 from wlhn.hyperbolic.polar import to_tangent
 from wlhn.models.gin_layer import GINLayer
 from wlhn.models.heads import HeadKind, make_head
