@@ -114,6 +114,19 @@ def test_a_failed_job_fails_the_table_and_is_retried_on_demand(
     assert numbers(run(data, tmp_path / "whole")) == numbers(outcome)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"), [("{}", "not a result of this version, expected job, metric"), ("{", "damaged, expected JSON")]
+)
+def test_a_result_that_is_none_is_named(text: str, message: str, data: Path, tmp_path: Path) -> None:
+    run(data, tmp_path)
+    some = next((tmp_path / "jobs").glob("*.json"))
+    some.write_text(text)
+    with pytest.raises(InputError, match=f"{some.name}: {message}"):
+        run(data, tmp_path)
+    some.unlink()
+    assert numbers(run(data, tmp_path)) == numbers(run(data, tmp_path / "whole"))
+
+
 def test_selection_sees_no_test_items(data: Path, tmp_path: Path) -> None:
     """Flipped test labels, fold by fold: the same settings are chosen on the same validation scores."""
     dataset = load(data)

@@ -36,7 +36,9 @@ from wlhn.evaluation.provenance import code_version, data_hash
 from wlhn.evaluation.pruning import Stop, behind, curve
 from wlhn.evaluation.settings import Settings
 from wlhn.evaluation.train import score
-from wlhn.files import replacing, write_json
+from wlhn.files import read_json, replacing, write_json
+
+RESULT = ("job", "metric", "scores", "curve", "stopped", "numerics", "version", "seconds")  # what others read of it
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,16 @@ def run_jobs(
         )
     for job in jobs:  # of one that was lost with its driver or worker after its end
         checkpoint_path(folder, job).unlink(missing_ok=True)
-    return [json.loads(result_path(folder, job).read_bytes()) for job in jobs]
+    return [_result(result_path(folder, job)) for job in jobs]
+
+
+def _result(path: Path) -> dict[str, Any]:
+    result = read_json(path)
+    if lacking := [field for field in RESULT if field not in result]:
+        raise InputError(
+            f"{path}: not a result of this version, expected {', '.join(lacking)} in it; remove it to run the job again"
+        )
+    return result
 
 
 def _work_all(
