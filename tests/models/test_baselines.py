@@ -23,10 +23,10 @@ from wlhn.models.ecc import EDGE_FILTERS, EdgeConditioned
 from wlhn.models.geom_gcn import neighbourhoods
 from wlhn.models.hgcn import HyperbolicConvolution
 from wlhn.models.latent_space import latent_distance, place_nodes
+from wlhn.models.matrices import mean_matrix
 from wlhn.models.pgnn import PositionLayer, draw_anchors, nearest_anchors
 from wlhn.models.pooling import sort_pool
 from wlhn.models.spaces import FARTHEST, HYPERBOLOID, POINCARE, Space
-from wlhn.models.sparse_layers import mean_adjacency
 
 GRAPHS = sample().graphs
 EDGES = torch.from_numpy(GRAPHS.edge_index.astype(np.int64))
@@ -63,7 +63,7 @@ def test_graphsage_aggregates_as_pyg(aggregation: str) -> None:
     theirs.load_state_dict(model.layers[0].state_dict())
     ours = model.layers[0](rows(), *model.edges(rows(), EDGES, BATCH, None))
     torch.testing.assert_close(ours, theirs(rows(), EDGES))
-    assert not torch.allclose(ours, build("graphsage", "node").layers[0](rows(), mean_adjacency(EDGES, rows())))
+    assert not torch.allclose(ours, build("graphsage", "node").layers[0](rows(), mean_matrix(EDGES, rows())))
 
 
 @pytest.mark.parametrize("name", ["gin", "gcn", "graphsage", "hgcn-poincare"])
@@ -115,7 +115,7 @@ def test_hgcn_layer_by_geoopt(name: str, curvature: float, local: bool) -> None:
     edges = torch.cat([EDGES, loops], dim=1)
     adjacency = to_dense_adj(edges)[0].mT.double()
     weight = adjacency / adjacency.sum(1, keepdim=True)
-    ours = layer(t, edges, mean_adjacency(edges, t))
+    ours = layer(t, edges, mean_matrix(edges, t))
     W, b = layer.linear.weight, layer.linear.bias
     if name == "poincare":
         ball = geoopt.PoincareBall(c=layer.curvature.detach())

@@ -14,15 +14,9 @@ from torch_geometric.nn import GATConv, SAGEConv
 
 from wlhn.errors import InputError
 from wlhn.models.inputs import Channels, input_encoder
+from wlhn.models.matrices import gcn_matrix, mean_matrix, sum_matrix
 from wlhn.models.network import Common, ConvolutionalNetwork, Edges
-from wlhn.models.sparse_layers import (
-    SparseGCNConv,
-    SparseMixHopConv,
-    SparseSAGEConv,
-    adjacency,
-    mean_adjacency,
-    normalised_adjacency,
-)
+from wlhn.models.sparse_layers import SparseGCNConv, SparseMixHopConv, SparseSAGEConv
 
 
 class GCN(ConvolutionalNetwork):
@@ -47,7 +41,7 @@ class GCN(ConvolutionalNetwork):
         self.stack([SparseGCNConv(d, d, bias=False) for _ in range(num_layers)], d)
 
     def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
-        return (normalised_adjacency(edge_index, h),)
+        return (gcn_matrix(edge_index, h),)
 
 
 class GAT(ConvolutionalNetwork):
@@ -109,9 +103,9 @@ class GraphSAGE(ConvolutionalNetwork):
     def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
         match self.aggregation:
             case "mean":
-                return (mean_adjacency(edge_index, h),)
+                return (mean_matrix(edge_index, h),)
             case "sum":
-                return (adjacency(edge_index, len(h)),)
+                return (sum_matrix(edge_index, h),)
             case _:
                 return (edge_index,)
 
@@ -142,4 +136,4 @@ class MixHop(ConvolutionalNetwork):
         self.stack(layers, width)
 
     def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
-        return (normalised_adjacency(edge_index, h),)
+        return (gcn_matrix(edge_index, h),)

@@ -16,10 +16,10 @@ from torch_geometric.utils import add_remaining_self_loops
 
 from wlhn.errors import InputError
 from wlhn.models.inputs import Channels
+from wlhn.models.matrices import mean_matrix
 from wlhn.models.network import Common, Network
 from wlhn.models.ops import product
 from wlhn.models.pooling import sort_pool
-from wlhn.models.sparse_layers import mean_adjacency
 
 
 class DGCNN(Network):
@@ -55,7 +55,7 @@ class DGCNN(Network):
 
     def represent(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Tensor:
         edge_index, _ = add_remaining_self_loops(edge_index, num_nodes=len(h))
-        means = mean_adjacency(edge_index, h)
+        means = mean_matrix(edge_index, h)
         outputs = []
         for layer in self.layers:
             h = torch.tanh(product(means, layer(h)))

@@ -21,10 +21,11 @@ from torch_geometric.utils import scatter, to_dense_batch
 
 from wlhn.hierarchy.colour_batch import Counts
 from wlhn.models.inputs import Channels
+from wlhn.models.matrices import mean_matrix, sum_matrix
 from wlhn.models.network import Common, Network, norm
 from wlhn.models.ops import product
 from wlhn.models.pooling import graph_of_node
-from wlhn.models.sparse_layers import SparseSAGEConv, adjacency, mean_adjacency
+from wlhn.models.sparse_layers import SparseSAGEConv
 
 
 class SparseBlock(nn.Module):
@@ -69,7 +70,7 @@ def diff_pool(z: Tensor, s: Tensor, edge_index: Tensor, batch: Tensor) -> tuple[
     >>> features.tolist(), adjacency.tolist(), loss.item()  # a wrong guess at each of the four entries
     ([[[1.0], [2.0]]], [[[0.0, 1.0], [1.0, 0.0]]], 1.0)
     """
-    neighbours = product(adjacency(edge_index, len(s)), s)  # A S
+    neighbours = product(sum_matrix(edge_index, s), s)  # A S
     clusters = s.shape[1]
     dense, _ = to_dense_batch(torch.cat([s, neighbours, z], dim=1), batch)
     s_dense = dense[..., :clusters]
@@ -129,7 +130,7 @@ class DiffPool(Network):
     def represent(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Tensor:
         """Graphs, not nodes: (graphs, width)."""
         batch = graph_of_node(h, batch)
-        means = mean_adjacency(edge_index, h)
+        means = mean_matrix(edge_index, h)
         z = self.embed(h, means)
         s = torch.softmax(self.to_clusters(self.assign(h, means)), dim=1)
         features, links, loss = diff_pool(z, s, edge_index, batch)

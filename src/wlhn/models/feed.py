@@ -14,6 +14,7 @@ from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy.colour_batch import ColourBatch
 from wlhn.models.loading import make_quotient
+from wlhn.models.matrices import lasting
 from wlhn.models.vocabulary import Encoded
 
 WHOLE = 100_000  # nodes; of larger graphs, so many nodes at a time are a batch:
@@ -81,7 +82,7 @@ class Feed:
         assert part.x is not None
         return NodeBatch(
             x=torch.from_numpy(part.x),
-            edge_index=torch.from_numpy(part.edge_index.astype(np.int64)),
+            edge_index=lasting(torch.from_numpy(part.edge_index.astype(np.int64))),
             batch=torch.from_numpy(part.graph_of_node),
             edge_attr=None if part.edge_attr is None else torch.from_numpy(part.edge_attr),
         )

@@ -10,8 +10,9 @@ from torch_geometric.nn import GINEConv, global_add_pool
 
 from wlhn.models.heads import HeadKind, make_head
 from wlhn.models.inputs import check_width, input_encoder
+from wlhn.models.matrices import sum_matrix
 from wlhn.models.network import norm
-from wlhn.models.sparse_layers import SparseGINConv, adjacency
+from wlhn.models.sparse_layers import SparseGINConv
 
 
 class GIN(nn.Module):
@@ -57,7 +58,7 @@ class GIN(nn.Module):
     def represent(self, h: Tensor, edge_index: Tensor, edge_attr: Tensor | None) -> Tensor:
         """Nodes that have heard of each other."""
         if self.edge_encoders is None:
-            sums = adjacency(edge_index, len(h))
+            sums = sum_matrix(edge_index, h)
             for layer in self.layers:
                 h = torch.relu(layer(h, sums))
         else:

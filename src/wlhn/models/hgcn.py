@@ -26,10 +26,10 @@ from torch_geometric.utils import add_remaining_self_loops, softmax
 
 from wlhn.hierarchy.colour_batch import Counts
 from wlhn.models.inputs import Channels
+from wlhn.models.matrices import mean_matrix_with_loops
 from wlhn.models.network import Common, ConvolutionalNetwork, Edges
 from wlhn.models.ops import product
 from wlhn.models.spaces import HYPERBOLOID, POINCARE, Space
-from wlhn.models.sparse_layers import mean_adjacency
 
 
 class HyperbolicConvolution(nn.Module):
@@ -37,7 +37,7 @@ class HyperbolicConvolution(nn.Module):
 
     >>> layer = HyperbolicConvolution(POINCARE, channels=3, curvature=2.0)
     >>> t, loops = torch.rand(4, 3), torch.arange(4).repeat(2, 1)
-    >>> layer(t, loops, mean_adjacency(loops, t)).shape, layer.curvature.item()
+    >>> layer(t, loops, mean_matrix_with_loops(loops, t)).shape, layer.curvature.item()
     (torch.Size([4, 3]), 2.0)
     """
 
@@ -63,9 +63,10 @@ class HyperbolicConvolution(nn.Module):
         return F.softplus(self.raw_curvature)
 
     def forward(self, t: Tensor, edge_index: Tensor, means: Counts | None = None) -> Tensor:
-        """New vectors (nodes, channels); edges contain a loop at each node.
+        """New vectors (nodes, channels).
 
-        `means`, their `mean_adjacency`, serves where neighbours weigh alike and are averaged at the origin.
+        Where neighbours weigh alike and are averaged at the origin, `means`, a `mean_matrix_with_loops`, does it;
+        else the edges say who they are, with a loop at each node.
         """
         space, scale = self.space, self.curvature.sqrt()
         u = space.translate(F.linear(t, self.linear.weight), self.linear.bias, scale)
@@ -121,8 +122,9 @@ class HGCN(ConvolutionalNetwork):
         self.stack(layers, hidden_channels, gain=hidden_channels**-0.5)
 
     def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
-        edge_index, _ = add_remaining_self_loops(edge_index, num_nodes=len(h))
-        return edge_index, mean_adjacency(edge_index, h) if self.plain_means else None
+        if self.plain_means:
+            return edge_index, mean_matrix_with_loops(edge_index, h)
+        return add_remaining_self_loops(edge_index, num_nodes=len(h))
 
 
 class PoincareHGCN(HGCN):
