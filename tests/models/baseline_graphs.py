@@ -12,7 +12,7 @@ from wlhn.models.registry import MODELS, build_model
 from wlhn.models.settings import ModelSettings
 
 FEATURES, EDGE_SIZES = 5, (3, 2)
-AT_ONCE = ("wl-svm", "morgan-forest")  # fitted by scikit-learn, without gradients
+AT_ONCE = ("wl-svm", "morgan-forest", "neighbourhood-trees")  # fitted by scikit-learn, without gradients
 SEES_EDGES = ("wlhn", "gin", "gat", "ecc")
 BOTH = [(name, level) for name, entry in MODELS.items() for level in entry.levels]
 LEARNED = [(name, level) for name, level in BOTH if name not in AT_ONCE]

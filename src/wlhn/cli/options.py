@@ -41,7 +41,7 @@ Set = Annotated[
         "frozen_encoder (wlhn); attention_heads (gat); aggregation (graphsage); hops (mixhop); curvature, "
         "learn_curvature, attention, local_aggregation (hgcn-…); latent (geom-gcn); anchor_sets, anchor_hops (pgnn); "
         "sort_nodes (dgcnn); clusters (diffpool); sum_first (structure-agnostic); svm_penalty (wl-svm); trees "
-        "(morgan-forest).",
+        "(morgan-forest, neighbourhood-trees).",
     ),
 ]
 Out = Annotated[Path, typer.Option("--out", help="The file to write.")]

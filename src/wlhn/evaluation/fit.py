@@ -250,11 +250,12 @@ def _statistics_of_last_batch(model: nn.Module) -> None:
 def _fit_at_once(problem: Problem, model: AtOnce, seed: int) -> Fitted:
     """A run of a model that scikit-learn fits: one epoch, and nothing to choose."""
     started, split, task = time.perf_counter(), problem.split, problem.dataset.task
-    batch = problem.feed.batch(split.train)
-    assert isinstance(batch, NodeBatch)
-    y = problem.y[torch.from_numpy(split.train)]
-    model.fit(batch.x, batch.edge_index, batch.batch, batch.edge_attr, y=y, task=task, seed=seed)
-    train_loss = float(loss(task, model(batch.x, batch.edge_index, batch.batch, batch.edge_attr), y))
+    loader = problem.batches(split.train)
+    batch = loader.collate(loader.index)  # all of them
+    nodes, y = batch.inputs, problem.y[torch.from_numpy(batch.items)]
+    assert isinstance(nodes, NodeBatch)
+    model.fit(nodes.x, nodes.edge_index, nodes.batch, nodes.edge_attr, y=y, task=task, seed=seed, rows=batch.rows)
+    train_loss = float(loss(task, batch.outputs(model), y))
     items, outputs = problem.outputs(model, split.valid)
     metric = METRICS[problem.metric].score(problem.dataset.y[items], outputs.numpy())
     y = problem.y[torch.from_numpy(items)]

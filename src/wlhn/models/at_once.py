@@ -54,7 +54,7 @@ class AtOnce(nn.Module, ABC):
 
     @abstractmethod
     def features(self, inputs: Inputs, first_time: bool) -> NDArray[Any]:
-        """One row for each graph; `first_time` says that these are the training graphs."""
+        """One row for each graph (or node); `first_time` says that these are what to learn from."""
 
     @abstractmethod
     def classifier(self, seed: int) -> Any:
@@ -66,7 +66,7 @@ class AtOnce(nn.Module, ABC):
 
     @abstractmethod
     def log_odds(self, learner: Any, features: NDArray[Any]) -> NDArray[Any]:
-        """Scores (graphs, classes the classifier knows), the more the likelier."""
+        """Scores (rows, classes the classifier knows), the more the likelier."""
 
     def fit(
         self,
@@ -78,12 +78,15 @@ class AtOnce(nn.Module, ABC):
         y: Tensor,
         task: str,
         seed: int = 0,
+        rows: Tensor | None = None,
     ) -> None:
-        """Learn from graphs with targets as `wlhn.models.loss` has them."""
+        """Learn from graphs with targets as `wlhn.models.loss` has them: of all outputs, or of those in `rows`."""
         given = {"x": x, "edge_index": edge_index, "batch": graph_of_node(x, batch), "y": y}
         given |= {"task": torch.tensor(TASKS.index(task)), "seed": torch.tensor(seed)}
-        self.memory = given if edge_attr is None else given | {"edge_attr": edge_attr}
+        if_given = {"edge_attr": edge_attr, "rows": rows}
+        self.memory = given | {name: tensor for name, tensor in if_given.items() if tensor is not None}
         features = self.features(self._inputs(x, edge_index, batch, edge_attr), first_time=True)
+        features = features if rows is None else features[rows.numpy()]
         if task == "classification":
             self.learners = [_learn(self.classifier(seed), features, y.numpy())]
             return
@@ -95,7 +98,7 @@ class AtOnce(nn.Module, ABC):
     def forward(
         self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None
     ) -> Tensor:
-        """Outputs (graphs, out_channels)."""
+        """Outputs (graphs or nodes, out_channels)."""
         if not self.learners:
             raise InputError(f"{type(self).__name__}: not trained yet, expected `fit` first")
         features = self.features(self._inputs(x, edge_index, batch, edge_attr), first_time=False)
@@ -124,7 +127,7 @@ class AtOnce(nn.Module, ABC):
         """Fit again on what `state_dict` gave."""
         m = state_dict
         inputs = m["x"], m["edge_index"], m["batch"], m.get("edge_attr")
-        self.fit(*inputs, y=m["y"], task=TASKS[int(m["task"])], seed=int(m["seed"]))
+        self.fit(*inputs, y=m["y"], task=TASKS[int(m["task"])], seed=int(m["seed"]), rows=m.get("rows"))
 
 
 def _learn(learner: Any, features: NDArray[Any], y: NDArray[Any]) -> Any:
@@ -133,5 +136,5 @@ def _learn(learner: Any, features: NDArray[Any], y: NDArray[Any]) -> Any:
 
     known = ~np.isnan(y) if np.issubdtype(y.dtype, np.floating) else np.ones(len(y), bool)
     if is_classifier(learner) and len(np.unique(y[known])) < 2:
-        raise InputError("targets: all training graphs have the same class, expected two classes or more")
+        raise InputError("targets: all training items have the same class, expected two classes or more")
     return learner.fit(features, np.where(known, y, y[known][0]), sample_weight=known.astype(float))

@@ -103,6 +103,13 @@ MODELS: dict[str, Registered] = {
         ("trees",),
         levels=("graph",),
     ),
+    "neighbourhood-trees": Registered(
+        "wlhn.models.neighbourhood_trees:NeighbourhoodTrees",
+        "nodes",
+        "boosted trees on statistics of the neighbourhood, for few features",
+        ("trees",),
+        levels=("node",),
+    ),
 }
 
 

@@ -1,0 +1,98 @@
+"""Boosted trees on statistics of the neighbourhood, a floor for nodes with few features: what is there to be learned?
+
+Nodes start with their features; each round adds the sum, mean, deviation, least and largest value of every column of
+the round before, over a node's neighbours. All these are functions of WL colours, so message passing of as many layers
+could learn it. Columns grow fivefold with each round: with hundreds of features use a network.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+from wlhn.errors import InputError
+from wlhn.models.at_once import LEAST, AtOnce, Inputs
+from wlhn.models.inputs import Channels
+from wlhn.models.network import Common
+
+MOST_COLUMNS = 5000
+BOOSTING = {"learning_rate": 0.05, "max_leaf_nodes": 15, "l2_regularization": 1.0, "early_stopping": False}
+
+
+class NeighbourhoodTrees(AtOnce):
+    """Trees on statistics of `num_layers` rounds. Widths, heads and dropout mean nothing to it.
+
+    >>> import torch
+    >>> model = NeighbourhoodTrees(in_channels=1, hidden_channels=1, num_layers=1, out_channels=2, trees=50)
+    >>> x, edges = torch.ones(100, 1), torch.stack([torch.arange(50), torch.arange(50) + 50])
+    >>> model.fit(x, edges, None, None, y=torch.arange(100) // 50, task="classification")  # who has a neighbour?
+    >>> model(x, edges).argmax(1).bincount()
+    tensor([50, 50])
+    """
+
+    def __init__(
+        self,
+        in_channels: Channels,
+        hidden_channels: int,
+        num_layers: int,
+        out_channels: int,
+        *,
+        trees: int = 500,
+        **common: Unpack[Common],
+    ) -> None:
+        super().__init__(in_channels, out_channels)
+        if common.get("edge_channels"):
+            raise InputError("edge_features: NeighbourhoodTrees does not see features of edges")
+        self.rounds, self.trees = num_layers, trees
+
+    def features(self, inputs: Inputs, first_time: bool) -> NDArray[Any]:
+        """A node's own features and the statistics of all rounds, side by side."""
+        columns = inputs.x.shape[1] * (5 ** (self.rounds + 1) - 1) // 4
+        if columns > MOST_COLUMNS:
+            raise InputError(
+                f"neighbourhood-trees: {inputs.x.shape[1]} features make {columns} columns in {self.rounds} layers, "
+                f"expected at most {MOST_COLUMNS}"
+            )
+        source, target = inputs.edge_index
+        adjacency = csr_array((np.ones(len(source)), (target, source)), shape=2 * (len(inputs.x),))
+        rounds = [inputs.x.astype(np.float64)]
+        for _ in range(self.rounds):
+            rounds.append(statistics(adjacency, rounds[-1]))
+        return np.concatenate(rounds, axis=1)
+
+    def classifier(self, seed: int) -> Any:
+        return HistGradientBoostingClassifier(max_iter=self.trees, random_state=seed, **BOOSTING)
+
+    def regressor(self, seed: int) -> Any:
+        return HistGradientBoostingRegressor(max_iter=self.trees, random_state=seed, **BOOSTING)
+
+    def log_odds(self, learner: Any, features: NDArray[Any]) -> NDArray[Any]:
+        return np.log(np.maximum(learner.predict_proba(features), LEAST))
+
+
+def statistics(adjacency: csr_array, x: NDArray[Any]) -> NDArray[np.float64]:
+    """Sum, mean, deviation, least and largest of each column over the neighbours; zeros where there are none.
+
+    >>> path = csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    >>> statistics(path, np.array([[1.0], [2.0], [4.0]])).tolist()[1]
+    [5.0, 2.5, 1.5, 1.0, 4.0]
+    """
+    degree = np.diff(adjacency.indptr)
+    seen, share = degree > 0, np.maximum(degree, 1)[:, None]
+    neighbours, first = x[adjacency.indices], adjacency.indptr[:-1][seen]
+
+    def reduced(by: np.ufunc, values: NDArray[Any]) -> NDArray[np.float64]:
+        out = np.zeros(x.shape)
+        out[seen] = by.reduceat(values, first, axis=0)
+        return out
+
+    total = reduced(np.add, neighbours)
+    mean = total / share
+    deviation = np.sqrt(reduced(np.add, (neighbours - np.repeat(mean, degree, axis=0)) ** 2) / share)
+    return np.concatenate(
+        [total, mean, deviation, reduced(np.minimum, neighbours), reduced(np.maximum, neighbours)], axis=1
+    )
