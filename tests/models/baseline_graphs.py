@@ -55,6 +55,12 @@ def sample(count: int = 9, seed: int = 0, dtype: Any = np.float32) -> Sample:
     )
 
 
+def rows(width: int = 16, seed: int = 3) -> Tensor:
+    """A random row for each node of the sample."""
+    count = sample().graphs.num_nodes
+    return torch.randn(count, width, generator=torch.Generator().manual_seed(seed))
+
+
 def _without_symmetry(random: np.random.Generator) -> np.ndarray:
     """Edges (m, 2), once each, of a connected graph whose nodes WL tells apart."""
     while True:
