@@ -1,14 +1,19 @@
-"""Compiled loops of the layers: counted sums of rows, and what BatchNorm needs to know of them."""
+"""Compiled loops of the layers: counted sums of rows, what BatchNorm needs to know of them, and `row_ops`."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numba
 from numpy.typing import NDArray
 
+from wlhn.embeddings.kernels import careful_norm
+
 Array = NDArray[Any]
 compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+
+LARGEST = 1e300  # ‖v‖² from which on it is computed with care
 
 
 @compiled
@@ -180,3 +185,58 @@ def relu_back(first: int, last: int, x: Array, grad: Array, out: Array, blocks: 
                 v = g[j] if row[j] > 0 else zero
                 o[j] = v
                 total[j] += v
+
+
+@compiled
+def length_and_angle(first: int, last: int, v: Array, e: Array, n: Array, q: Array, least: float) -> None:
+    """n = max(‖v‖, least) and q = ‖v/n + e‖²/2 of each row."""
+    for i in range(first, last):
+        row = v[i]
+        total = 0.0
+        for j in range(len(e)):
+            total += float(row[j]) * float(row[j])
+        n[i, 0] = max(math.sqrt(total) if total < LARGEST else careful_norm(row), least)
+        inverse, squares = v.dtype.type(1 / n[i, 0]), v.dtype.type(0)
+        for j in range(len(e)):
+            w = row[j] * inverse + e[j]
+            squares += w * w
+        q[i, 0] = squares / 2
+
+
+@compiled
+def length_and_angle_back(
+    first: int, last: int, v: Array, e: Array, n: Array, grad_n: Array, grad_q: Array, out: Array, least: float
+) -> None:
+    """The gradient of v; where n is not ‖v‖ but `least`, n passes none on."""
+    for i in range(first, last):
+        row, inverse = v[i], v.dtype.type(1 / n[i, 0])
+        along = v.dtype.type(0)  # (v/n + e)·v/n, −n times the derivative of q by n
+        for j in range(len(e)):
+            along += (row[j] * inverse + e[j]) * row[j] * inverse
+        of_e = grad_q[i, 0] * inverse
+        of_v = (of_e + (grad_n[i, 0] - along * of_e if n[i, 0] > least else 0)) * inverse
+        for j in range(len(e)):
+            out[i, j] = of_v * row[j] + of_e * e[j]
+
+
+@compiled
+def combination(first: int, last: int, a: Array, v: Array, c: Array, b: Array, out: Array) -> None:
+    """out = a v + c b of each row."""
+    for i in range(first, last):
+        for j in range(len(b)):
+            out[i, j] = a[i, 0] * v[i, j] + c[i, 0] * b[j]
+
+
+@compiled
+def combination_back(
+    first: int, last: int, a: Array, v: Array, b: Array, grad: Array, grad_a: Array, grad_v: Array, grad_c: Array
+) -> None:
+    """The gradients of a, v and c."""
+    for i in range(first, last):
+        of_a, of_c = v.dtype.type(0), v.dtype.type(0)
+        for j in range(len(b)):  # sums and writes apart: see `wlhn.embeddings.kernels`
+            of_a += grad[i, j] * v[i, j]
+            of_c += grad[i, j] * b[j]
+        grad_a[i, 0], grad_c[i, 0] = of_a, of_c
+        for j in range(len(b)):
+            grad_v[i, j] = a[i, 0] * grad[i, j]

@@ -30,6 +30,7 @@ from wlhn.hyperbolic import (
     lorentz_log_at,
 )
 from wlhn.hyperbolic.poincare import length, nonzero
+from wlhn.models.row_ops import combination, length_and_angle
 
 FARTHEST = 12.0
 
@@ -74,15 +75,15 @@ class Space:
         >>> POINCARE.translate(v, b), log0(mobius_add(exp0(v), exp0(b)))
         (tensor([0.3990, 0.2319]), tensor([0.3990, 0.2319]))
         """
-        n, m, unit = nonzero(length(v)), nonzero(length(b)), self.unit * scale
+        m, unit = nonzero(length(b)), self.unit * scale
+        n, q = length_and_angle(v, b / m)
         r, s = (unit * n).clamp_max(FARTHEST), (unit * m).clamp_max(FARTHEST)
-        q = (v / n + b / m).square().sum(-1, keepdim=True) / 2
         half, sinh = (r / 2).sinh(), s.sinh()
         a = 2 * half * ((s - r / 2).cosh() + half * sinh * q)
         squared = ((r - s).sinh() + 2 * half.square() * sinh * q).square() + 2 * sinh * q * a
         z = squared.clamp_min(torch.finfo(v.dtype).eps ** 2).sqrt()
         stretch = z.asinh() / (unit * z)
-        return stretch * a / n * v + stretch * sinh / m * b
+        return combination(stretch * a / n, v, stretch * sinh / m, b)
 
 
 POINCARE = Space(unit=2.0, exp0=exp0, log0=log0, exp_at=exp_at, log_at=log_at)
