@@ -5,22 +5,35 @@ import numpy as np
 import pytest
 import torch
 from baseline_graphs import build, sample
-from scipy.sparse import csr_array
 
 from wlhn import InputError
+from wlhn.models.at_once import Inputs
 from wlhn.models.neighbourhood_trees import NeighbourhoodTrees, statistics
 
 
 def test_statistics_by_plain_loops() -> None:
     random = np.random.default_rng(0)
-    dense = random.random((12, 12)) < 0.2
-    dense[3] = False  # nobody points at node 3
-    x = random.normal(size=(12, 2))
-    total, mean, deviation, least, largest = np.split(statistics(csr_array(dense.astype(float)), x), 5, axis=1)
-    for v in range(12):
-        rows = x[dense[v]] if dense[v].any() else np.zeros((1, 2))
-        for found, of in ((total, np.sum), (mean, np.mean), (deviation, np.std), (least, np.min), (largest, np.max)):
-            np.testing.assert_allclose(found[v], of(rows, axis=0), atol=1e-12)
+    neighbours = [random.integers(0, 12, size) for size in random.integers(0, 5, 12)]  # some twice, some nodes without
+    assert min(map(len, neighbours)) == 0
+    row_ptr = np.cumsum([0, *map(len, neighbours)])
+    x = random.normal(size=(12, 2)).astype(np.float32)
+    found = np.split(statistics(row_ptr, np.concatenate(neighbours), x), 5, axis=1)
+    for v, others in enumerate(neighbours):
+        rows = x[others] if len(others) else np.zeros((1, 2))
+        for part, of in zip(found, (np.sum, np.mean, np.std, np.min, np.max), strict=True):
+            np.testing.assert_allclose(part[v], of(rows, axis=0), atol=1e-6)
+
+
+def test_numbering_of_a_larger_graph_does_not_matter() -> None:
+    graph = nx.barabasi_albert_graph(300, 4, seed=0)
+    edges = np.array([*graph.edges, *((v, u) for u, v in graph.edges)]).T
+    x = np.random.default_rng(1).normal(size=(300, 1)).astype(np.float32)
+    order = np.random.default_rng(2).permutation(300)
+    place = np.argsort(order)
+    model = NeighbourhoodTrees(in_channels=1, hidden_channels=1, num_layers=2, out_channels=1)
+    one = model.features(Inputs(x, edges, np.zeros(300, int), None), True)
+    other = model.features(Inputs(x[order], place[edges], np.zeros(300, int), None), True)
+    np.testing.assert_array_equal(other, one[order])
 
 
 def test_held_out_nodes_are_predicted_from_two_hops() -> None:

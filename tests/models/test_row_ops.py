@@ -9,28 +9,41 @@ from wlhn.models.row_ops import combination, length_and_angle, length_and_angle_
 LENGTHS = {torch.float32: (0.0, 1e-30, 1e-6, 1.0, 1e3, 1e30), torch.float64: (0.0, 1e-200, 1e-12, 1.0, 1e3, 1e200)}
 
 
-def gradients(values: tuple[Tensor, ...], *inputs: Tensor) -> tuple[Tensor, ...]:
+def gradients(values: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
     """Of a sum of the values, each with a weight of its own."""
-    random = torch.Generator().manual_seed(1)
-    total = sum((value * torch.randn(value.shape, generator=random, dtype=value.dtype)).sum() for value in values)
-    return torch.autograd.grad(total, inputs)
+    weight = torch.randn(values.shape, generator=torch.Generator().manual_seed(1), dtype=values.dtype)
+    return torch.autograd.grad((values * weight).sum(), inputs, retain_graph=True, materialize_grads=True)
 
 
 @pytest.mark.parametrize("dtype", LENGTHS, ids=str)
 @pytest.mark.parametrize("vector", ["random", "opposite", "zero"])
 def test_length_and_angle_as_in_torch(dtype: torch.dtype, vector: str) -> None:
+    random = torch.Generator().manual_seed(0)
     for size in LENGTHS[dtype]:
-        v = torch.randn(300, 7, generator=torch.Generator().manual_seed(0), dtype=dtype)
+        v = torch.randn(7, 300, generator=random, dtype=dtype).mT  # not contiguous
         v = (size * v / v.norm(dim=1, keepdim=True)).requires_grad_()
-        e = {"random": torch.randn(7, dtype=dtype), "opposite": -v[3] / (size or 1), "zero": torch.zeros(7)}[vector]
-        e = e.detach().to(dtype).clone().requires_grad_()
+        some = torch.randn(7, generator=random, dtype=dtype)
+        e = {"random": some, "opposite": -v[3] / (size or 1), "zero": 0 * some}[vector].detach().clone()
+        e.requires_grad_()
         ours, expected = length_and_angle(v, e), length_and_angle_reference(v, e)
         torch.testing.assert_close(ours, expected)
-        # a row's gradient is as large as 1/n: compared in its own units
-        found, wanted = gradients(ours, v, e), gradients(expected, v, e)
         n = expected[0].detach()
-        torch.testing.assert_close(found[0] * n, wanted[0] * n, rtol=1e-4, atol=1e-5 * max(1, size))
-        torch.testing.assert_close(found[1], wanted[1], rtol=1e-4, atol=1e-4)
+        for k, unit in ((0, 1.0), (1, n)):  # q's gradient is as large as 1/n: compared in units of that
+            found, wanted = gradients(ours[k], v, e), gradients(expected[k], v, e)
+            torch.testing.assert_close(found[0] * unit, wanted[0] * unit, rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(found[1], wanted[1], rtol=1e-4, atol=1e-4)
+
+
+def test_other_shapes_and_types_are_torchs() -> None:
+    v, one, ten = torch.randn(4, 3), torch.ones(1), torch.full((1, 1), 10.0)
+    torch.testing.assert_close(length_and_angle(v, one), length_and_angle_reference(v, one))
+    torch.testing.assert_close(combination(ten, v, ten, one.expand(3)), 10 * v + 10)
+    assert combination(ten.half(), v.half(), ten.half(), one.half().expand(3)).dtype == torch.half
+    with pytest.raises(RuntimeError):
+        combination(ten, v, ten, torch.ones(2))
+    none = v[:0].requires_grad_()
+    length_and_angle(none, torch.ones(3))[1].sum().backward()
+    assert none.grad.shape == (0, 3)
 
 
 def test_gradients_by_finite_differences() -> None:

@@ -12,11 +12,10 @@ from typing import Unpack
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.utils import add_remaining_self_loops
 
 from wlhn.errors import InputError
 from wlhn.models.inputs import Channels
-from wlhn.models.matrices import mean_matrix
+from wlhn.models.matrices import mean_matrix_with_loops
 from wlhn.models.network import Common, Network
 from wlhn.models.ops import product
 from wlhn.models.pooling import sort_pool
@@ -54,8 +53,7 @@ class DGCNN(Network):
         )
 
     def represent(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Tensor:
-        edge_index, _ = add_remaining_self_loops(edge_index, num_nodes=len(h))
-        means = mean_matrix(edge_index, h)
+        means = mean_matrix_with_loops(edge_index, h)
         outputs = []
         for layer in self.layers:
             h = torch.tanh(product(means, layer(h)))

@@ -124,7 +124,8 @@ class HGCN(ConvolutionalNetwork):
     def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
         if self.plain_means:
             return edge_index, mean_matrix_with_loops(edge_index, h)
-        return add_remaining_self_loops(edge_index, num_nodes=len(h))
+        with_loops, _ = add_remaining_self_loops(edge_index, num_nodes=len(h))
+        return with_loops, None
 
 
 class PoincareHGCN(HGCN):

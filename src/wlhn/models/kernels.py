@@ -209,14 +209,16 @@ def length_and_angle_back(
 ) -> None:
     """The gradient of v; where n is not ‖v‖ but `least`, n passes none on."""
     for i in range(first, last):
-        row, inverse = v[i], v.dtype.type(1 / n[i, 0])
+        unit, inverse = out[i], v.dtype.type(1 / n[i, 0])
+        for j in range(len(e)):  # kept, lest the compiler multiply by 1/n², which underflows
+            unit[j] = v[i, j] * inverse
         along = v.dtype.type(0)  # (v/n + e)·v/n, −n times the derivative of q by n
         for j in range(len(e)):
-            along += (row[j] * inverse + e[j]) * row[j] * inverse
+            along += (unit[j] + e[j]) * unit[j]
         of_e = grad_q[i, 0] * inverse
-        of_v = (of_e + (grad_n[i, 0] - along * of_e if n[i, 0] > least else 0)) * inverse
+        of_unit = of_e + grad_n[i, 0] - along * of_e if n[i, 0] > least else of_e
         for j in range(len(e)):
-            out[i, j] = of_v * row[j] + of_e * e[j]
+            unit[j] = of_unit * unit[j] + of_e * e[j]
 
 
 @compiled

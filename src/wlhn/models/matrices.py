@@ -1,7 +1,8 @@
 """Sparse matrices over the nodes of a batch: their product with rows of nodes sums or averages those of neighbours.
 
 To make one takes about as long as a layer. Edges that a `Feed` made stay as they are, so matrices of them are kept
-while they live: batches that come again in each epoch, a single graph's above all, make theirs once.
+while they live: batches that come again in each epoch, a single graph's above all, make theirs once (on the CPU; to
+another device a batch is copied anew). PyG is imported where it is needed: `Feed` serves models that do without it.
 """
 
 from __future__ import annotations
@@ -13,8 +14,6 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
-from torch_geometric.nn.conv.gcn_conv import gcn_norm
-from torch_geometric.utils import add_remaining_self_loops
 
 from wlhn.graphs.kernels import group_by_target
 from wlhn.hierarchy.colour_batch import Counts, check_edges
@@ -32,7 +31,7 @@ def lasting(edge_index: Tensor) -> Tensor:
     >>> sum_matrix(edges, h) is sum_matrix(edges, h)
     True
     """
-    _kept[edge_index] = {}
+    _kept.setdefault(edge_index, {})
     return edge_index
 
 
@@ -80,6 +79,8 @@ def mean_matrix_with_loops(edge_index: Tensor, h: Tensor) -> Counts:
     >>> mean_matrix_with_loops(torch.tensor([[0, 1, 0], [2, 2, 1]]), torch.zeros(3, 1)).value
     tensor([1.0000, 0.5000, 0.5000, 0.3333, 0.3333, 0.3333])
     """
+    from torch_geometric.utils import add_remaining_self_loops
+
     return mean_matrix(add_remaining_self_loops(edge_index, num_nodes=len(h))[0], h)
 
 
@@ -91,6 +92,8 @@ def gcn_matrix(edge_index: Tensor, h: Tensor) -> Counts:
     >>> gcn_matrix(torch.tensor([[0, 1], [1, 0]]), torch.zeros(2, 1)).value
     tensor([0.5000, 0.5000, 0.5000, 0.5000])
     """
+    from torch_geometric.nn.conv.gcn_conv import gcn_norm
+
     edge_index, weight = gcn_norm(edge_index, num_nodes=len(h), dtype=h.dtype)
     return _matrix(edge_index, len(h), weight)
 

@@ -1,7 +1,7 @@
 """Differentiable operations on the rows of a matrix and one vector that goes with all of them.
 
-On the CPU, of a single vector, compiled kernels do the work in one pass over a row; elsewhere plain torch does the
-same, and the tests hold one against the other.
+On the CPU compiled kernels do the work, in one pass over a row; elsewhere, and with other shapes than these, plain
+torch does the same. The tests hold one against the other.
 """
 
 from __future__ import annotations
@@ -37,11 +37,15 @@ def combination(a: Tensor, v: Tensor, c: Tensor, b: Tensor) -> Tensor:
     >>> combination(torch.tensor([[2.0]]), torch.tensor([[3.0, 4.0]]), torch.tensor([[10.0]]), torch.tensor([0.0, 1.0]))
     tensor([[ 6., 18.]])
     """
-    return _Combination.apply(a, v, c, b) if _compiled(v, b) else a * v + c * b
+    if _compiled(v, b) and a.shape == c.shape == (len(v), 1) and a.dtype == c.dtype == v.dtype:
+        return _Combination.apply(a, v, c, b)
+    return a * v + c * b
 
 
 def _compiled(v: Tensor, one: Tensor) -> bool:
-    return parallel.compiled_for(v) and v.dim() == 2 and one.dim() == 1
+    """Whether these are rows and a vector for the kernels, which check nothing."""
+    fits = v.dim() == 2 and one.shape == v.shape[1:] and one.dtype == v.dtype
+    return fits and v.dtype in (torch.float32, torch.float64) and parallel.compiled_for(v)
 
 
 class _LengthAndAngle(torch.autograd.Function):
