@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -46,8 +46,12 @@ class Inputs:
 class AtOnce(nn.Module, ABC):
     """The base of such models; they have no parameters, and gradients do not pass through them."""
 
-    def __init__(self, in_channels: Channels, out_channels: int) -> None:
+    sees_edges: ClassVar[bool] = False  # whether `features` uses edge features
+
+    def __init__(self, in_channels: Channels, out_channels: int, edge_channels: Channels = 0) -> None:
         super().__init__()
+        if edge_channels and not self.sees_edges:
+            raise InputError(f"edge_features: {type(self).__name__} does not see features of edges")
         self.in_channels, self.out_channels = in_channels, out_channels
         self.memory: dict[str, Tensor] = {}
         self.learners: list[Any] = []
@@ -64,9 +68,9 @@ class AtOnce(nn.Module, ABC):
     def regressor(self, seed: int) -> Any:
         """A scikit-learn regressor for these features."""
 
-    @abstractmethod
     def log_odds(self, learner: Any, features: NDArray[Any]) -> NDArray[Any]:
         """Scores (rows, classes the classifier knows), the more the likelier."""
+        return np.log(np.maximum(learner.predict_proba(features), LEAST))
 
     def fit(
         self,

@@ -18,7 +18,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from wlhn.data.ogb import ATOM_CATEGORIES
 from wlhn.errors import InputError
-from wlhn.models.at_once import LEAST, AtOnce, Inputs
+from wlhn.models.at_once import AtOnce, Inputs
 from wlhn.models.inputs import Channels
 from wlhn.models.network import Common
 
@@ -38,6 +38,8 @@ class MorganForest(AtOnce):
     tensor([0, 1])
     """
 
+    sees_edges = True
+
     def __init__(
         self,
         in_channels: Channels,
@@ -48,7 +50,7 @@ class MorganForest(AtOnce):
         trees: int = 500,
         **common: Unpack[Common],
     ) -> None:
-        super().__init__(in_channels, out_channels)
+        super().__init__(in_channels, out_channels, common.get("edge_channels", 0))
         if importlib.util.find_spec("rdkit") is None:
             raise InputError("morgan-forest: needs the package rdkit, expected `pip install 'wlhn[molecules]'`")
         self.radius, self.trees = num_layers, trees
@@ -94,9 +96,6 @@ class MorganForest(AtOnce):
 
     def regressor(self, seed: int) -> Any:
         return RandomForestRegressor(self.trees, random_state=seed)
-
-    def log_odds(self, learner: Any, features: NDArray[Any]) -> NDArray[Any]:
-        return np.log(np.maximum(learner.predict_proba(features), LEAST))
 
 
 def _like_ogb(in_channels: Channels) -> bool:

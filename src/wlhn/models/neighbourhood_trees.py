@@ -2,7 +2,7 @@
 
 Nodes start with their features; each round adds the sum, mean, deviation, least and largest value of every column of
 the round before, over a node's neighbours. All these are functions of WL colours, so message passing of as many layers
-could learn it. Columns grow fivefold with each round: with hundreds of features use a network.
+could learn them. Columns grow fivefold with each round: with hundreds of features use a network.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from wlhn.errors import InputError
 from wlhn.graphs.kernels import group_by_target
-from wlhn.models.at_once import LEAST, AtOnce, Inputs
+from wlhn.models.at_once import AtOnce, Inputs
 from wlhn.models.inputs import Channels
 from wlhn.models.network import Common
 
@@ -44,9 +44,7 @@ class NeighbourhoodTrees(AtOnce):
         trees: int = 500,
         **common: Unpack[Common],
     ) -> None:
-        super().__init__(in_channels, out_channels)
-        if common.get("edge_channels"):
-            raise InputError("edge_features: NeighbourhoodTrees does not see features of edges")
+        super().__init__(in_channels, out_channels, common.get("edge_channels", 0))
         self.rounds, self.trees = num_layers, trees
 
     def features(self, inputs: Inputs, first_time: bool) -> NDArray[Any]:
@@ -69,9 +67,6 @@ class NeighbourhoodTrees(AtOnce):
 
     def regressor(self, seed: int) -> Any:
         return HistGradientBoostingRegressor(max_iter=self.trees, random_state=seed, **BOOSTING)
-
-    def log_odds(self, learner: Any, features: NDArray[Any]) -> NDArray[Any]:
-        return np.log(np.maximum(learner.predict_proba(features), LEAST))
 
 
 def statistics(row_ptr: NDArray[Any], neighbour: NDArray[Any], x: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC, SVR
 
-from wlhn.errors import InputError
 from wlhn.models.at_once import AtOnce, Inputs
 from wlhn.models.inputs import Channels
 from wlhn.models.network import Common
@@ -39,9 +38,7 @@ class WLSVM(AtOnce):
         svm_penalty: float = 1.0,
         **common: Unpack[Common],
     ) -> None:
-        super().__init__(in_channels, out_channels)
-        if common.get("edge_channels"):
-            raise InputError("edge_features: WLSVM does not see features of edges")
+        super().__init__(in_channels, out_channels, common.get("edge_channels", 0))
         self.rounds, self.penalty = num_layers, svm_penalty
         self.kernel: Any = None
 
