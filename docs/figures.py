@@ -8,7 +8,7 @@ import numpy as np
 import wlhn
 from wlhn.data import load
 from wlhn.embeddings.planar import planar
-from wlhn.report.drawings import refinement_steps
+from wlhn.report.drawings import refinement_steps, shades_by_depth
 from wlhn.report.matrices import distance_heatmap
 from wlhn.report.style import PALETTE, new_figure, quiet, write_figure
 from wlhn.report.trees import disc, tree
@@ -20,7 +20,13 @@ def main() -> None:
     graph = nx.lollipop_graph(4, 3)
     hierarchy = wlhn.refine(graph, 3)
     refinement_steps(list(graph.edges), hierarchy.colours, HERE / "refinement.svg")
-    tree(hierarchy.tree.parent, HERE / "tree.svg", title="the WL hierarchy of this graph")
+    tree(
+        hierarchy.tree.parent,
+        HERE / "tree.svg",
+        labels=[number for count in hierarchy.num_colours for number in range(count)],
+        fill=np.concatenate(shades_by_depth(hierarchy.colours)),
+        title="the WL hierarchy of this graph",
+    )
     distance = wlhn.wl_distance(hierarchy, np.arange(7)[:, None], np.arange(7)[None])
     distance_heatmap(distance, HERE / "distances.svg", title="WL distances of its nodes", unit="steps in the tree")
     colours = wlhn.refine(load("MUTAG").graphs, 2, "label").tree

@@ -1,4 +1,4 @@
-"""Figures 1, 2 and 4: a small graph, its refinement and WL tree, Sarkar's disc, and distances without training.
+"""Figures 1 to 3: a small graph, its refinement and WL tree, distances without training, and Sarkar's disc.
 
 The paper's graph can be seen in its figure alone; ours is a triangle with two tails.
 """
@@ -19,7 +19,7 @@ from wlhn.experiments.request import Done, Request
 from wlhn.experiments.untrained import correlation, distances
 from wlhn.files import write_json
 from wlhn.hierarchy import refine
-from wlhn.report.drawings import refinement_steps
+from wlhn.report.drawings import refinement_steps, shades_by_depth
 from wlhn.report.markdown import markdown_table
 from wlhn.report.matrices import distance_heatmap
 from wlhn.report.trees import disc, tree
@@ -44,13 +44,18 @@ def reproduce_hierarchy(item: str, request: Request) -> Iterator[Done]:
     for path in in_both_formats(folder / "refinement"):
         refinement_steps(list(graph.edges), hierarchy.colours, path)
     for path in in_both_formats(folder / "tree"):
-        tree(hierarchy.tree.parent, path)
+        tree(
+            hierarchy.tree.parent,
+            path,
+            labels=[number for count in hierarchy.num_colours for number in range(count)],
+            fill=np.concatenate(shades_by_depth(hierarchy.colours)),
+        )
     names = ["root", *(f"depth {t}" for t in range(1, ROUNDS + 1))]
     for path in in_both_formats(folder / "disc"):
         points = sarkar(hierarchy.tree, TAU).points
         disc(points, hierarchy.tree.parent, path, group=hierarchy.tree.depth, names=names)
     for path in in_both_formats(folder / "heatmap"):
-        distance_heatmap(made["WLHN"][0], path, group=hierarchy.tree.depth, title="WLHN, random weights")
+        distance_heatmap(made["WLHN"][0], path, group=hierarchy.tree.depth, names=names, title="WLHN, random weights")
     correlations = {m: [round(correlation(d, truth), 6) for d in made[m]] for m in SHOWN}
     numbers = {
         "edges": [list(edge) for edge in graph.edges],

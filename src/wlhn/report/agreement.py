@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wlhn.report.style import PALETTE, new_figure, plain, quiet, write_figure
+from wlhn.report.style import MARKERS, PALETTE, new_figure, plain, quiet, write_figure
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # quantiles that a panel shows
 
@@ -49,7 +49,7 @@ def correlation_by_length(
     """
     figure = new_figure(5.5, 3.6)
     axes = quiet(figure.subplots())
-    for (name, values), colour, marker in zip(curves.items(), PALETTE, "os^Dv<>", strict=False):
+    for (name, values), colour, marker in zip(curves.items(), PALETTE, MARKERS, strict=False):
         rows = np.asarray(values, float)
         axes.plot(lengths, rows.mean(axis=1), color=colour, marker=marker, label=plain(name))
         axes.fill_between(lengths, rows.min(axis=1), rows.max(axis=1), color=colour, alpha=0.18, linewidth=0)

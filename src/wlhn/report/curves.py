@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from wlhn.files import replacing
+from wlhn.report.style import PALETTE, new_figure, quiet, write_figure
 
 
 def learning_curve(
@@ -24,19 +24,15 @@ def learning_curve(
     >>> path.stat().st_size > 1000
     True
     """
-    from matplotlib.figure import Figure
-
     epochs = range(1, len(train_loss) + 1)
-    figure = Figure(figsize=(8, 3.2), layout="constrained")
+    figure = new_figure(8, 3.2)
     left, right = figure.subplots(1, 2)
-    left.plot(epochs, train_loss, label="training")
-    left.plot(epochs, valid_loss, label="validation")
+    left.plot(epochs, train_loss, color=PALETTE[0], label="training")
+    left.plot(epochs, valid_loss, color=PALETTE[1], label="validation")
     left.set(title="loss", xlabel="epoch")
     left.legend(frameon=False)
-    right.plot(epochs, valid_metric, color="tab:green")
+    right.plot(epochs, valid_metric, color=PALETTE[1])
     right.set(title=f"validation {metric}", xlabel="epoch")
     for axes in (left, right):
-        axes.axvline(best_epoch, color="grey", linestyle=":", linewidth=1)
-        axes.spines[["top", "right"]].set_visible(False)
-    with replacing(path) as draft:
-        figure.savefig(draft, dpi=150)
+        quiet(axes).axvline(best_epoch, color="grey", linestyle=":", linewidth=1)
+    write_figure(figure, path)

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wlhn.errors import InputError
-from wlhn.report.style import PALETTE, new_figure, plain, quiet, write_figure
-
-MARKERS = "os^Dv<>"
+from wlhn.report.style import MARKERS, PALETTE, new_figure, plain, quiet, write_figure
 
 
 def depth_accuracy(

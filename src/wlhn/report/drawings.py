@@ -77,7 +77,7 @@ def tinted_graph(
 
 
 def refinement_steps(edges: ArrayLike, colours: Sequence[ArrayLike], path: str | Path, *, title: str = "") -> None:
-    """One graph, drawn once for each depth of refinement: nodes of one WL colour share colour and number.
+    """One graph, drawn once for each depth of refinement: nodes of one WL colour share shade and number.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "steps.png"
@@ -87,14 +87,26 @@ def refinement_steps(edges: ArrayLike, colours: Sequence[ArrayLike], path: str |
     """
     ends = np.asarray(edges, int).reshape(-1, 2)
     place = layout(ends, len(np.asarray(colours[0])))
-    figure = new_figure(3.2 * len(colours), 3.5)
+    wide, high = np.ptp(place, axis=0)
+    figure = new_figure(3.2 * len(colours), 0.8 + 2.8 * float(np.clip(high / max(wide, 1e-9), 0.25, 1)))
+    shade = shades_by_depth(colours)
     for t, (axes, colour) in enumerate(zip(np.ravel(figure.subplots(1, len(colours))), colours, strict=True)):
-        known, number = np.unique(np.asarray(colour), return_inverse=True)
-        fill = np.array(shades(len(known)))[number]
-        _draw(axes, ends, place, fill, number.tolist())
-        axes.set_title(f"depth {t}: {len(known)} colour{'s' * (len(known) != 1)}", fontsize="medium")
+        number, count = np.unique(np.asarray(colour), return_inverse=True)[1], len(shade[t])
+        _draw(axes, ends, place, shade[t][number], number.tolist())
+        axes.set_title(f"depth {t}: {count} colour{'s' * (count != 1)}", fontsize="medium")
     figure.suptitle(plain(title, 90))
     write_figure(figure, path)
+
+
+def shades_by_depth(colours: Sequence[ArrayLike]) -> list[NDArray[np.str_]]:
+    """A shade for each WL colour of each depth: that of its first node at the last depth, kept as colours split.
+
+    >>> [shade.tolist() for shade in shades_by_depth([[0, 0, 0], [0, 1, 0]])]
+    [['#0072B2'], ['#0072B2', '#E69F00']]
+    """
+    last = np.unique(np.asarray(colours[-1]), return_inverse=True)[1]
+    known = np.array(shades(int(last.max(initial=-1)) + 1))
+    return [known[last[np.unique(np.asarray(colour), return_index=True)[1]]] for colour in colours]
 
 
 def _draw(axes: Axes, ends: NDArray[Any], place: NDArray[Any], fill: Any, labels: Sequence[Any]) -> None:

@@ -14,9 +14,17 @@ from wlhn.report.style import new_figure, plain, write_figure
 
 
 def distance_heatmap(
-    distance: ArrayLike, path: str | Path, *, group: ArrayLike | None = None, title: str = "", unit: str = "distance"
+    distance: ArrayLike,
+    path: str | Path,
+    *,
+    group: ArrayLike | None = None,
+    names: Sequence[Any] = (),
+    title: str = "",
+    unit: str = "distance",
 ) -> None:
     """Distances of all pairs as shades, dark where they are near; with groups, members stand together, lines between.
+
+    `names` of the groups 0, 1, … stand beside them.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "heat.png"
@@ -28,16 +36,23 @@ def distance_heatmap(
     if d.ndim != 2 or d.shape[0] != d.shape[1]:
         raise InputError(f"distances: expected a square, found shape {d.shape}")
     figure = new_figure(6, 5)
+    figure.set_layout_engine("compressed")  # the constrained one cuts the names off beside a square
     axes = figure.subplots()
+    middles: list[float] = []
     if group is not None:
         order = np.argsort(np.asarray(group), kind="stable")
         d = d[np.ix_(order, order)]
-        for bound in np.flatnonzero(np.diff(np.asarray(group)[order])) + 0.5:
+        bounds = np.flatnonzero(np.diff(np.asarray(group)[order])) + 0.5
+        for bound in bounds:
             axes.axhline(bound, color="white", linewidth=0.6)
             axes.axvline(bound, color="white", linewidth=0.6)
+        ends = np.array([-0.5, *bounds, len(d) - 0.5])
+        middles = ((ends[1:] + ends[:-1]) / 2).tolist()[: len(names)]
     image = axes.imshow(d, cmap="cividis", interpolation="nearest")
     figure.colorbar(image, ax=axes, label=plain(unit))
-    axes.set(title=plain(title, 80), xticks=[], yticks=[])
+    shown = [plain(name, 16) for name in names[: len(middles)]]
+    axes.set(title=plain(title, 80), xticks=[], yticks=middles, yticklabels=shown)
+    axes.tick_params(length=0)
     write_figure(figure, path)
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's palette, without its yellow, which is lost on white.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#4D4D4D")
+MARKERS = "os^Dv<>"  # as many, so that lines can be told apart without colours
 AGAINST, FOR = "#0072B2", "#D55E00"  # the two ends of a scale that has a middle
 
 
@@ -73,4 +74,4 @@ def write_figure(figure: Figure, path: str | Path) -> None:
     if path.suffix not in (".svg", ".png"):
         raise InputError(f"{path}: expected a name that ends in .svg or .png")
     with rc_context({"svg.hashsalt": "wlhn"}), replacing(path) as draft:
-        figure.savefig(draft, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+        figure.savefig(draft, dpi=300, metadata={"Date": None} if path.suffix == ".svg" else None)

@@ -79,10 +79,12 @@ def tree(
     path: str | Path,
     *,
     labels: Sequence[Any] = (),
-    group: ArrayLike | None = None,
+    fill: Sequence[str] | NDArray[Any] | None = None,
     title: str = "",
 ) -> None:
     """A tree from the root down, level by level: leaves side by side, a parent above the middle of its children.
+
+    `fill` has a colour for each node; else those of one depth share theirs.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "tree.png"
@@ -100,9 +102,8 @@ def tree(
     child = np.flatnonzero(above >= 0)
     ends = np.stack([np.stack([across, -depth], 1)[above[child]], np.stack([across, -depth], 1)[child]], 1)
     axes.add_collection(LineCollection(list(ends), colors="#B0B0B0", linewidths=0.8, zorder=1))
-    groups = np.asarray(depth if group is None else group, int)
-    colours = np.array(shades(int(groups.max(initial=0)) + 1))
-    axes.scatter(across, -depth, s=45 if len(above) < 200 else 12, c=colours[groups], zorder=2)
+    colours = np.array(shades(int(depth.max()) + 1))[depth] if fill is None else fill
+    axes.scatter(across, -depth, s=45 if len(above) < 200 else 12, c=colours, zorder=2)
     for k, label in enumerate(labels):
         axes.annotate(plain(label, 20), (across[k], -depth[k]), (4, 4), textcoords="offset points", fontsize="small")
     axes.set(xlim=(-0.7, across.max() + 1.2), ylim=(-depth.max() - 0.4, 0.4), title=plain(title, 80))
