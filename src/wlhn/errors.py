@@ -1,4 +1,4 @@
-"""The one exception a user's input can cause."""
+"""The exception a user's input can cause."""
 
 
 class InputError(ValueError):
@@ -10,3 +10,7 @@ class InputError(ValueError):
     Traceback (most recent call last):
     wlhn.errors.InputError: labels.txt, line 3: expected an integer, found 'x'
     """
+
+
+class UnavailableError(InputError):
+    """A data set that is neither here nor to be had: a table goes on without it, where a damaged one fails."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -43,14 +43,17 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
-def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The JSON object in a file, or an `InputError` that names it."""
+def read_json(path: str | os.PathLike[str], fields: Iterable[str] = ()) -> dict[str, Any]:
+    """The JSON object in a file, with these fields at least, or an `InputError` that names it."""
     try:
         document = json.loads(Path(path).read_bytes())
     except ValueError as error:
         raise InputError(f"{path}: damaged, expected JSON ({error})") from None
     if not isinstance(document, dict):
         raise InputError(f"{path}: expected a JSON object, found {type(document).__name__}")
+    for name in fields:
+        if name not in document:
+            raise InputError(f"{path}: expected a field '{name}', found none")
     return document
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,8 @@ import pytest
 from running import wlhn
 from wlhn.data.dataset import Dataset
 from wlhn.data.load import load
-from wlhn.errors import InputError
+from wlhn.errors import InputError, UnavailableError
+from wlhn.evaluation import evaluate
 from wlhn.experiments import cells, epochs, large_tree
 from wlhn.experiments.items import ITEMS, write_report
 
@@ -95,16 +97,58 @@ def test_the_printed_command_makes_the_cell_again(whole: Path, tmp_path: Path) -
     lines = re.findall(r"`(wlhn reproduce table-graphs --dataset .*?)`", (tmp_path / "RESULTS.md").read_text())
     assert len(lines) == 2
     for line in lines:
-        ran = wlhn(*shlex.split(line)[1:], "--out", tmp_path)
+        assert line.endswith(" --out again")
+        ran = wlhn(*shlex.split(line)[1:-1], tmp_path)
         assert ran.code == 0, ran.err
     assert numbers(tmp_path) == numbers(whole)
 
 
-def outcome_of(whole: Path, results: Path, mean: float, **changes: Any) -> str:
-    """The report on a made-up outcome of WLHN on MUTAG, all folds and runs."""
+def test_an_outcome_needs_no_jobs_to_count_as_done(
+    whole: Path, grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clone has outcomes alone: neither they nor a part of them is run again, more than they have is."""
+    shutil.copytree(whole, tmp_path / "clone", ignore=shutil.ignore_patterns("jobs"))
+    monkeypatch.setattr(evaluate, "run_jobs", lambda *given: 1 / 0)
+    run(tmp_path / "clone", grid)
+    run(tmp_path / "clone", grid, "--splits", "1")
+    assert numbers(tmp_path / "clone") == numbers(whole)
+    with pytest.raises(ZeroDivisionError):
+        run(tmp_path / "clone", grid, "--splits", "3")
+
+
+def test_errors_are_worse_where_they_are_larger(whole: Path, tmp_path: Path) -> None:
+    """The paper has 0.0006 ± 0.0003 for effective size, in units of the targets' variance, 7.991."""
+    place = Path("table-structural/ER-effective-size-0.008/wlhn")
+    larger, smaller = "0.0016 against 0.0006, 10.5 standard errors", "or better, on ER-effective-size-0.008"
+    for error, said, unsaid in ((0.0016, larger, smaller), (0.0001, smaller, larger)):
+        text = outcome_of(whole, tmp_path, 7.991 * error, place, metric="mse")
+        assert said in text
+        assert unsaid not in text
+
+
+def test_a_result_file_that_lacks_something_is_named(whole: Path, tmp_path: Path) -> None:
+    shutil.copytree(whole / PLACE / "gin", tmp_path / PLACE / "gin")
+    for item, numbers in {
+        PLACE / "gin" / "evaluation.json": json.loads((whole / PLACE / "gin" / "evaluation.json").read_bytes()),
+        Path("table-time/MUTAG.json"): {"seconds": {"gin": 1, "hgcn": 1, "wlhn": 1}, "rounds": 2, "threads": 1},
+        Path("figure-hierarchy/figure.json"): {"correlation": {"GIN": [0.3]}, "dimension": 2, "tau": 1, "seeds": [0]},
+    }.items():
+        whole_file = {"version": "1"} | numbers
+        (tmp_path / item).parent.mkdir(parents=True, exist_ok=True)
+        for field in whole_file:
+            (tmp_path / item).write_text(json.dumps({k: v for k, v in whole_file.items() if k != field}))
+            ran = wlhn("report", tmp_path, "--out", tmp_path / "RESULTS.md")
+            assert ran.code == 2
+            assert f"{item}: expected a field '{field}', found none" in ran.err
+        (tmp_path / item).write_text(json.dumps(whole_file))
+    assert wlhn("report", tmp_path, "--out", tmp_path / "RESULTS.md").code == 0
+
+
+def outcome_of(whole: Path, results: Path, mean: float, place: Path = PLACE / "wlhn", **changes: Any) -> str:
+    """The report on a made-up outcome of WLHN, on MUTAG if not elsewhere, all folds and runs."""
     outcome = json.loads((whole / PLACE / "wlhn" / "evaluation.json").read_bytes())
     outcome |= {"mean": mean, "num_splits": None, "final_runs": 3} | changes
-    path = results / PLACE / "wlhn" / "evaluation.json"
+    path = results / place / "evaluation.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(outcome))
     write_report(results, results / "RESULTS.md")
@@ -114,7 +158,7 @@ def outcome_of(whole: Path, results: Path, mean: float, **changes: Any) -> str:
 def test_what_is_below_the_paper_is_said_in_words(whole: Path, tmp_path: Path) -> None:
     """The paper has 86.0 ± 7.4 over ten folds: one standard error is 2.34."""
     good = "WLHN is within one standard error of the paper's mean, or better, on MUTAG"
-    bad = "WLHN is below the paper on MUTAG"
+    bad = "WLHN is worse than published on MUTAG"
     for mean, fine in ((0.95, True), (0.837, True), (0.836, False), (0.5, False)):
         text = outcome_of(whole, tmp_path, mean)
         assert (good in text, bad in text) == (fine, not fine)
@@ -146,12 +190,14 @@ def test_cells_can_be_widened_and_never_shrink(whole: Path, grid: Path, tmp_path
     assert {outcome["final_runs"] for outcome in numbers(tmp_path).values()} == {3}
 
 
-def test_data_that_are_not_there_are_skipped_by_name(
+def test_data_that_are_not_there_are_skipped_by_name_and_damaged_ones_fail(
     grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def somewhere_else(data: str, **options: Any) -> Dataset:
         if data == "DD":
-            raise InputError("DD: lies on the moon")
+            raise UnavailableError("DD: lies on the moon")
+        if data == "NCI1":
+            raise InputError("NCI1: a hole in line 3")
         return load(data, **options)
 
     monkeypatch.setattr(cells, "load", somewhere_else)
@@ -159,6 +205,9 @@ def test_data_that_are_not_there_are_skipped_by_name(
     assert ran.code == 0, ran.err
     assert "DD: skipped: DD: lies on the moon" in ran.err
     assert len(numbers(tmp_path)) == 2
+    ran = wlhn(*arguments(tmp_path, grid), "--dataset", "NCI1", "--splits", 1)
+    assert ran.code == 2
+    assert "1 of 3 parts failed, the first: NCI1: NCI1: a hole in line 3" in ran.err
 
 
 def test_bad_input_ends_with_one_sentence(tmp_path: Path, grid: Path) -> None:
@@ -173,6 +222,8 @@ def test_bad_input_ends_with_one_sentence(tmp_path: Path, grid: Path) -> None:
             ["reproduce", "figure-hierarchy", "--splits", "1"],
             "figure-hierarchy: is made as a whole, expected no splits",
         ),
+        (["reproduce", "figure-hierarchy", "--executor", "ray"], "is made as a whole, expected no executor"),
+        (["reproduce", "table-time", "--seed", "3"], "is made as a whole, expected no seed"),
         (["report", str(tmp_path / "nowhere")], "no such folder"),
         (["report", str(damaged)], "MUTAG.json: damaged, expected JSON"),
     ):
@@ -240,3 +291,6 @@ def test_accuracy_against_depth(grid: Path, tmp_path: Path) -> None:
     text = (tmp_path / "RESULTS.md").read_text()
     assert re.search(r"\| MUTAG, WLHN \| – \| \d+.* \| – \| – \| – \| \d+.* \| – \|", text)
     assert "Numbers broke down (NaN or infinity) in 0 of 8 runs." in text
+    command = f"wlhn reproduce {item} --dataset MUTAG --model gin-depth-20 --grid {grid} --splits 2 --final-runs 1"
+    assert f"| 2 × 1 | 1 of {grid.name} | " in text
+    assert f"`{command} --out again`" in text

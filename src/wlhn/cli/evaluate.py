@@ -91,7 +91,7 @@ def evaluate(
 
 
 def _print(outcome: dict[str, Any]) -> None:
-    from wlhn.evaluation.evaluate import shown
+    from wlhn.evaluation.evaluate import in_words, shown
 
     metric = outcome["metric"]
     choices = _differences([split["settings"] for split in outcome["splits"]], outcome["candidates"])
@@ -107,7 +107,7 @@ def _print(outcome: dict[str, Any]) -> None:
     title = f"{outcome['data']}, {outcome['model']}, {outcome['protocol']}, grid {outcome['grid']}"
     print_table(title, ("split", "validation", f"test {metric}", "chosen settings"), rows)
     typer.echo(
-        f"Test {metric}: {shown(outcome['mean'], metric)} ± {shown(outcome['std'], metric)} "
+        f"Test {metric}: {in_words(outcome)} "
         f"({outcome['jobs']} runs, {outcome['seconds']:.0f} s of work, splits {outcome['splits_hash']})"
     )
     visited = outcome["visited"]

@@ -21,7 +21,7 @@ from wlhn.data.archive import STEP, broken_as_input_error, safe_entries
 from wlhn.data.cache import cache_root
 from wlhn.data.nodes import EDGES, NODES
 from wlhn.data.registry import Known
-from wlhn.errors import InputError
+from wlhn.errors import InputError, UnavailableError
 from wlhn.files import write_json
 
 TIMEOUT = 30  # seconds without a byte
@@ -32,7 +32,7 @@ LARGEST = 1 << 32  # no known set comes near
 def fetch(name: str, known: Known, *, check: Callable[[Path], None], progress: bool = False) -> Path:
     """Download a registered set to its place in the cache; `check` reads what arrived and raises if it is wrong."""
     if not known.addresses:
-        raise InputError(f"{name}: not found and nowhere to be downloaded, expected it under the data root")
+        raise UnavailableError(f"{name}: not found and nowhere to be downloaded, expected it under the data root")
     incoming, raw = cache_root() / "incoming", cache_root() / "raw"
     files = _files(known)
     for address, file in files.items():
@@ -69,14 +69,16 @@ def download(address: str, target: Path, *, progress: bool = False) -> None:
                 return
         except urllib.error.HTTPError as error:
             if error.code != 416:  # 416: the part is longer than the file, begin again
-                raise InputError(f"{address}: the server answers {error.code} {error.reason}") from None
+                raise UnavailableError(f"{address}: the server answers {error.code} {error.reason}") from None
             part.unlink(missing_ok=True)
         except (OSError, http.client.HTTPException) as error:
             if isinstance(error, urllib.error.URLError) and not part.exists():
                 why = error.reason
-                raise InputError(f"{address}: cannot be reached ({why}), expected a network or a data root") from None
+                raise UnavailableError(
+                    f"{address}: cannot be reached ({why}), expected a network or a data root"
+                ) from None
             reason = error
-    raise InputError(f"{address}: broke off {ATTEMPTS} times ({reason}), what arrived is kept for the next try")
+    raise UnavailableError(f"{address}: broke off {ATTEMPTS} times ({reason}), what arrived is kept for the next try")
 
 
 def unpack(archive: Path, folder: Path) -> None:

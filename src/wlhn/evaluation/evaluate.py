@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from wlhn.evaluation.pruning import Stop
 from wlhn.evaluation.search import Trial
 from wlhn.evaluation.search import search as run_search
 from wlhn.evaluation.settings import Settings
-from wlhn.files import write_json
+from wlhn.files import read_json, write_json
 from wlhn.models.registry import check_options
 
 OUTCOME, VALIDATION, PLAN = "evaluation.json", "validation.json", "plan.json"
@@ -49,6 +49,17 @@ class Plan:
     search: int | None = None  # how many candidates are tried on each split; all where None
 
 
+FIELDS = (
+    *(field.name for field in fields(Plan)),
+    "metric",
+    "mean",
+    "std",
+    "splits",
+    "visited",
+    "numerics",
+)  # outcome's
+FIELDS += ("jobs", "seconds", "version")
+
 EXTENT = ("num_splits", "final_runs", "search")  # may grow or shrink in a folder: the jobs are the same ones
 
 
@@ -70,7 +81,7 @@ def evaluate(
     retry_failed: bool = False,
     on_done: Callable[[str, int, int], None] = lambda phase, done, total: None,
 ) -> dict[str, Any]:
-    """Evaluate a model; what is done already in the folder is not done again.
+    """Evaluate a model; what is done already in the folder, the whole or some of its jobs, is not done again.
 
     `data` is the name or path that a job loads the data set by; `num_splits` keeps to the first splits of the protocol;
     `search` tries so many candidates on each split instead of all; `on_done(phase, done, total)` hears of progress.
@@ -96,6 +107,8 @@ def evaluate(
         search=search,
     )
     _keep_plan(folder, plan)
+    if not validation_only and (done := _finished(folder, plan)):
+        return done
     splits = splits[: plan.num_splits]
 
     def job(k: int, settings: dict[str, Any], run: int, test: bool, stops: list[Stop] | None = None) -> Job:
@@ -249,10 +262,7 @@ def _keep_plan(folder: Path, plan: Plan) -> None:
     path = folder / PLAN
     document = json.loads(json.dumps(asdict(plan)))
     if path.exists():
-        try:
-            before = json.loads(path.read_bytes())
-        except ValueError:
-            raise InputError(f"{path}: damaged, expected JSON") from None
+        before = read_json(path)
         if before == document:
             return
         different = [key for key, value in document.items() if key not in EXTENT and before.get(key) != value]
@@ -261,16 +271,22 @@ def _keep_plan(folder: Path, plan: Plan) -> None:
     write_json(path, document)
 
 
+def _finished(folder: Path, plan: Plan) -> dict[str, Any] | None:
+    """The outcome of this very plan, where it is there; its jobs need not be: a repository keeps outcomes alone."""
+    if not (folder / OUTCOME).exists():
+        return None
+    outcome = read_outcome(folder)
+    return outcome if all(outcome[key] == value for key, value in asdict(plan).items()) else None
+
+
 def read_outcome(path: Path) -> dict[str, Any]:
     """The outcome of an evaluation from its folder or its evaluation.json."""
     file = path / OUTCOME if path.is_dir() else path
     if not file.is_file():
         raise InputError(f"{file}: no such file, expected the outcome of `wlhn evaluate`")
-    try:
-        outcome: dict[str, Any] = json.loads(file.read_bytes())
-        _ = outcome["splits"], outcome["metric"], outcome["mean"]
-    except (ValueError, KeyError, TypeError):
-        raise InputError(f"{file}: damaged, expected the outcome of `wlhn evaluate`") from None
+    outcome = read_json(file, FIELDS)
+    if not outcome["splits"]:
+        raise InputError(f"{file}: splits: expected at least one, found none")
     return outcome
 
 
@@ -281,3 +297,18 @@ def shown(value: float, metric: str) -> str:
     ('86.1 %', '0.00342')
     """
     return f"{100 * value:.1f} %" if METRICS[metric].percent else f"{value:.3g}"
+
+
+def in_words(outcome: dict[str, Any], divisor: float = 1.0) -> str:
+    """The mean test score with its deviation, which a single run does not have; errors over `divisor`.
+
+    >>> in_words({"metric": "mse", "mean": 0.5, "std": 0.1, "splits": [{"test_scores": [0.4, 0.6]}]}, divisor=10)
+    '0.05 ± 0.01'
+    """
+    scores = [outcome["mean"], outcome["std"]] if num_runs(outcome) > 1 else [outcome["mean"]]
+    return " ± ".join(shown(score / divisor, outcome["metric"]) for score in scores)
+
+
+def num_runs(outcome: dict[str, Any]) -> int:
+    """How many final runs are behind an outcome."""
+    return sum(len(split["test_scores"]) for split in outcome["splits"])

@@ -15,8 +15,8 @@ from typing import Literal
 
 from wlhn.data.dataset import Dataset
 from wlhn.data.load import load
-from wlhn.errors import InputError
-from wlhn.evaluation.evaluate import OUTCOME, evaluate, read_outcome, shown
+from wlhn.errors import InputError, UnavailableError
+from wlhn.evaluation.evaluate import OUTCOME, evaluate, in_words, read_outcome
 from wlhn.evaluation.executor import executor_named
 from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.protocols import PROTOCOLS
@@ -36,8 +36,11 @@ def run_cells(table: Table, request: Request) -> Iterator[Done]:
     for column, group in groupby(cells, key=lambda cell: cell[0]):
         try:
             dataset = load(column.data, data_root=request.data_root)
-        except InputError as error:
+        except UnavailableError as error:
             yield Done(column.key, skipped=str(error))
+            continue
+        except InputError as error:
+            yield Done(column.key, failed=str(error))
             continue
         for _, row in group:
             part = f"{column.key}, {row.key}"
@@ -82,7 +85,7 @@ def _cell(dataset: Dataset, column: Column, row: Row, request: Request, executor
         retry_failed=request.retry_failed,
         on_done=lambda phase, done, total: request.say(f"{column.key}, {row.key}", phase, done, total),
     )
-    return f"{shown(outcome['mean'], outcome['metric'])} ± {shown(outcome['std'], outcome['metric'])}"
+    return in_words(outcome, column.divisor)
 
 
 def _extent(place: Path, request: Request, all_runs: int) -> tuple[int | None, int]:

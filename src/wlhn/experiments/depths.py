@@ -12,7 +12,7 @@ from wlhn.experiments.outcomes import Cell, read_cells
 from wlhn.experiments.request import Done, Request
 from wlhn.experiments.table import Column, Row, Table, read_paper
 from wlhn.report.depth import depth_accuracy
-from wlhn.report.markdown import duration, listed, markdown_table, plus_minus
+from wlhn.report.markdown import duration, markdown_table, plus_minus
 
 
 def depth_table(item: str) -> Table:
@@ -46,14 +46,18 @@ def reproduce_depths(item: str, request: Request) -> Iterator[Done]:
     for column in table.columns:
         shown = [m for m in paper["models"] if any((column.key, _key(m, d)) in cells for d in paper["depths"])]
         depths = [d for d in paper["depths"] if shown and all((column.key, _key(m, d)) in cells for m in shown)]
-        scores = {paper["models"][m]: [_scores(cells[column.key, _key(m, d)]) for d in depths] for m in shown}
-        if depths and len({len(row) for rows in scores.values() for row in rows}) == 1:
-            for path in in_both_formats(request.folder / item / column.key):
-                depth_accuracy(depths, scores, path, metric="test accuracy, percent", title=column.key)
+        if not depths:
+            continue
+        found = [cells[column.key, _key(m, d)] for m in shown for d in depths]
+        folds = min(len(cell.outcome["splits"]) for cell in found)  # while more are under way: those that all have
+        scores = {paper["models"][m]: [_scores(cells[column.key, _key(m, d)], folds) for d in depths] for m in shown}
+        title = f"{column.key}, {folds} fold{'s' * (folds > 1)}"
+        for path in in_both_formats(request.folder / item / column.key):
+            depth_accuracy(depths, scores, path, metric="test accuracy, percent", title=title)
 
 
-def _scores(cell: Cell) -> list[float]:
-    return [100 * sum(split["test_scores"]) / len(split["test_scores"]) for split in cell.outcome["splits"]]
+def _scores(cell: Cell, folds: int) -> list[float]:
+    return [100 * sum(split["test_scores"]) / len(split["test_scores"]) for split in cell.outcome["splits"][:folds]]
 
 
 def depths_section(item: str, results: Path, link: str) -> str:
@@ -71,14 +75,12 @@ def depths_section(item: str, results: Path, link: str) -> str:
     parts.append(markdown_table(["layers", *map(str, paper["depths"])], rows))
     broken = sum(cell.outcome["numerics"]["broken_runs"] for cell in cells.values())
     runs = sum(cell.outcome["jobs"] for cell in cells.values())
-    parts.append(f"Numbers broke down (NaN or infinity) in {broken} of {runs} runs.")
-    versions = sorted({cell.outcome["version"] for cell in cells.values()})
-    grids = sorted({cell.outcome["grid"] for cell in cells.values()})
-    work = duration(sum(cell.outcome["seconds"] for cell in cells.values()))
-    parts.append(f"Grid {listed(grids)}, version {listed(versions)}, {work} of work; † a part of the folds alone.")
+    parts.append(f"† a part of the folds alone. Numbers broke down (NaN or infinity) in {broken} of {runs} runs.")
     for column in table.columns:
         if (results / item / f"{column.key}.svg").exists():
             parts.append(f"![{column.key}]({link}/{item}/{column.key}.svg)")
+    header = ["", "accuracy", "folds × runs", "settings", "time", "version", "again"]
+    parts.append(markdown_table(header, [_line(item, cell) for cell in cells.values()]))
     return "\n\n".join(parts)
 
 
@@ -86,3 +88,16 @@ def _shown(cell: Cell | None) -> str:
     if cell is None:
         return "–"
     return plus_minus(cell.mean, cell.std, 1) + ("" if cell.outcome["num_splits"] is None else "†")
+
+
+def _line(item: str, cell: Cell) -> list[str]:
+    outcome = cell.outcome
+    return [
+        f"{cell.column.key}, {cell.row.name}",
+        plus_minus(cell.mean, cell.std, 1),
+        f"{len(outcome['splits'])} × {outcome['final_runs']}",
+        f"{len(outcome['candidates'])} of {Path(outcome['grid']).name}",
+        duration(outcome["seconds"]),
+        outcome["version"],
+        f"`{cell.command(item)}`",
+    ]

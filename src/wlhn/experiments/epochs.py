@@ -9,12 +9,14 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from wlhn.bench.epoch import BATCH, CHANNELS, LAYERS, make_epoch
 from wlhn.bench.timing import alternate, threads
 from wlhn.data.load import load
-from wlhn.errors import InputError
+from wlhn.errors import InputError, UnavailableError
 from wlhn.evaluation.provenance import code_version, data_hash
+from wlhn.experiments.outcomes import AGAIN
 from wlhn.experiments.request import Done, Request
 from wlhn.experiments.table import known_key, read_paper
 from wlhn.files import read_json, write_json
@@ -32,10 +34,10 @@ def reproduce_times(item: str, request: Request) -> Iterator[Done]:
         if not path.exists():
             try:
                 write_json(path, _measure(name, request))
-            except InputError as error:
+            except UnavailableError as error:
                 yield Done(name, skipped=str(error))
                 continue
-        seconds = read_json(path)["seconds"]
+        seconds = _read(path)["seconds"]
         yield Done(name, shown=", ".join(f"{c}/gin {seconds[c] / seconds['gin']:.2f}" for c in CONTESTANTS[1:]))
 
 
@@ -61,11 +63,20 @@ def _measure(name: str, request: Request) -> dict[str, object]:
     }
 
 
+def _read(path: Path) -> dict[str, Any]:
+    """What was measured on a data set."""
+    found = read_json(path, ("seconds", "rounds", "threads", "version"))
+    for contestant in CONTESTANTS:
+        if contestant not in found["seconds"]:
+            raise InputError(f"{path}: expected seconds of {contestant}, found none")
+    return found
+
+
 def times_section(item: str, results: Path, link: str) -> str:
     """The section of table 5."""
     paper = read_paper(item)
     known = list(paper["rows"]["GIN"])
-    found = {name: read_json(path) for name in known if (path := results / item / f"{name}.json").exists()}
+    found = {name: _read(path) for name in known if (path := results / item / f"{name}.json").exists()}
     parts = [f"## {paper['title']}", f"`wlhn reproduce {item}`. {paper['about']}", *paper["notes"]]
     if not found:
         return "\n\n".join([*parts, "Not run."])
@@ -83,7 +94,7 @@ def times_section(item: str, results: Path, link: str) -> str:
         ]
         times = [f"{seconds[c]:.3f}" for c in CONTESTANTS]
         conditions = [str(result["rounds"]), str(result["threads"]), result["version"]]
-        rows.append([name, *ratios, *times, *conditions, f"`wlhn reproduce {item} --dataset {name}`"])
+        rows.append([name, *ratios, *times, *conditions, f"`wlhn reproduce {item} --dataset {name} {AGAIN}`"])
     parts.append(markdown_table(header, rows))
     if len(found) < len(known):
         parts.append(f"Not run: {listed([name for name in known if name not in found])}.")

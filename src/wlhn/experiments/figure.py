@@ -6,8 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from wlhn.experiments.table import read_paper
 from wlhn.files import read_json
+from wlhn.report.markdown import markdown_table
 
 NUMBERS = "figure.json"
 
@@ -27,14 +30,27 @@ def figure_section(
     link: str,
     pictures: Sequence[str],
     table: Callable[[dict[str, Any], dict[str, Any]], str],
+    fields: Sequence[str] = (),
 ) -> str:
-    """Title, what it is, the numbers as a table, the pictures."""
+    """Title, what it is, the numbers as a table, the pictures; `fields` of the numbers that the table needs too."""
     paper = read_paper(item)
     parts = [f"## {paper['title']}", f"`wlhn reproduce {item}`. {paper['about']}", *paper["notes"]]
     path = results / item / NUMBERS
     if not path.exists():
         return "\n\n".join([*parts, "Not run."])
-    numbers = read_json(path)
+    numbers = read_json(path, ("version", "dimension", "tau", "seeds", "correlation", *fields))
     parts += [table(numbers, paper), f"Version {numbers['version']}."]
     parts += [f"![{name}]({link}/{item}/{name}.svg)" for name in pictures]
     return "\n\n".join(parts)
+
+
+def correlation_table(numbers: dict[str, Any], paper: dict[str, Any]) -> str:
+    """Pearson's correlation with the WL distance: mean, smallest and largest over seeds."""
+    published = {name: f"{value:.2f}" for name, value in paper["correlation"].items()}
+    rows = [
+        [name, f"{np.mean(values):.2f}", f"{min(values):.2f} to {max(values):.2f}", published.get(name, "–")]
+        for name, values in numbers["correlation"].items()
+    ]
+    header = ["correlation with the WL distance", "ours, mean", "over seeds", "paper"]
+    about = f"d = {numbers['dimension']}, τ = {numbers['tau']:g}, {len(numbers['seeds'])} draws of the weights."
+    return f"{about}\n\n{markdown_table(header, rows)}"

@@ -18,7 +18,7 @@ from wlhn.experiments.small_tree import hierarchy_section, reproduce_hierarchy
 from wlhn.files import replacing
 from wlhn.models.settings import one_of
 
-PARTS = ("datasets", "models", "grid", "splits", "final_runs", "jobs")
+PARTS = ("datasets", "models", "grid", "splits", "final_runs", "seed", "jobs", "executor", "address", "retry_failed")
 
 
 @dataclass(frozen=True)
@@ -40,19 +40,22 @@ ITEMS: dict[str, Item] = {
     "table-time": Item(reproduce_times, times_section, takes=("datasets",)),
     "table-feature-noise": TABLE,
     "table-structure-noise": TABLE,
-    "figure-hierarchy": Item(reproduce_hierarchy, hierarchy_section, takes=()),
-    "figure-distances": Item(reproduce_distances, distances_section, takes=()),
+    "figure-hierarchy": Item(reproduce_hierarchy, hierarchy_section, takes=("seed",)),
+    "figure-distances": Item(reproduce_distances, distances_section, takes=("seed",)),
     "figure-oversmoothing": Item(reproduce_depths, depths_section),
 }
 
 PREFACE = """# Results
 
-Every table and figure of *Weisfeiler and Leman go Hyperbolic* (AISTATS 2023), run here. This page is written by
-`wlhn report` from the result files; what is said in words comes from them and from the notes kept beside the paper's
-numbers. Numbers are means ± standard deviations over splits (each the mean of its final runs), in the paper's units;
+The tables and figures of *Weisfeiler and Leman go Hyperbolic* (AISTATS 2023) as far as they have been run here; what
+has not is named. This page is written by `wlhn report` from the result files; what is said in words comes from them
+and from the notes kept beside the paper's numbers. Numbers are means ± standard deviations over splits (each the mean
+of its final runs; over runs where there is one split; divided by their number, not by one less), in the paper's units;
 settings are selected on validation items alone. "One standard error" is the paper's deviation over √10. Time is the
-sum of the wall clocks of a cell's jobs, on one thread each, on a machine that may have been busy. "Against WLHN" is the
-mean difference on the same splits, with p of the corrected resampled t-test (Nadeau and Bengio)."""
+sum of the wall clocks of a cell's jobs, on one thread each, on a machine that may have been busy. "Against WLHN" is
+the mean difference on the same splits, with p of the corrected resampled t-test (Nadeau and Bengio). The command at
+the end of a line makes it again, in a folder `again`; to the last digit with the version of the code that is named, as
+later ones round, or draw dropout, otherwise."""
 
 
 def reproduce(item: str, request: Request) -> Iterator[Done]:

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.load import load
-from wlhn.errors import InputError
+from wlhn.errors import UnavailableError
 from wlhn.evaluation.provenance import code_version, data_hash
-from wlhn.experiments.figure import NUMBERS, figure_section, in_both_formats
+from wlhn.experiments.figure import NUMBERS, correlation_table, figure_section, in_both_formats
 from wlhn.experiments.request import Done, Request
-from wlhn.experiments.small_tree import correlation_table
 from wlhn.experiments.table import read_paper
 from wlhn.experiments.untrained import METHODS, correlation, distances
 from wlhn.files import write_json
@@ -31,7 +30,7 @@ def reproduce_distances(item: str, request: Request) -> Iterator[Done]:
     """Correlations for every method, quantiles at each WL distance, and how τ matters."""
     try:
         dataset = load(DATA, data_root=request.data_root)
-    except InputError as error:
+    except UnavailableError as error:
         yield Done(DATA, skipped=str(error))
         return
     hierarchy = refine(dataset.graphs, ROUNDS, "uniform")
@@ -83,7 +82,7 @@ def _draw(numbers: dict[str, Any], paper: dict[str, float], folder: Path) -> Non
 
 def distances_section(item: str, results: Path, link: str) -> str:
     """Correlations, ours and the paper's, and the pictures."""
-    return figure_section(item, results, link, ("distances", "tau"), _tables)
+    return figure_section(item, results, link, ("distances", "tau"), _tables, ("by_length", "lengths"))
 
 
 def _tables(numbers: dict[str, Any], paper: dict[str, Any]) -> str:

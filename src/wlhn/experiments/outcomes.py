@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from wlhn.errors import InputError
 from wlhn.evaluation.comparison import compare
-from wlhn.evaluation.evaluate import OUTCOME, read_outcome
+from wlhn.evaluation.evaluate import OUTCOME, num_runs, read_outcome
 from wlhn.evaluation.metrics import METRICS
 from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.cells import candidates, cell_folder
 from wlhn.experiments.table import Column, Row, Table
 from wlhn.report.markdown import signed
 
+AGAIN = "--out again"  # a folder without results: where there are some, nothing is done again
 REPEATS = 10  # folds, splits or seeds behind each of the paper's means
 
 
@@ -39,8 +41,7 @@ class Cell:
     @property
     def std(self) -> float | None:
         """None for a single run: it has no spread."""
-        splits = self.outcome["splits"]
-        return self.scale * float(self.outcome["std"]) if len(splits) * len(splits[0]["test_scores"]) > 1 else None
+        return self.scale * float(self.outcome["std"]) if num_runs(self.outcome) > 1 else None
 
     @property
     def paper(self) -> tuple[float, float | None] | None:
@@ -89,8 +90,8 @@ class Cell:
             else None,
             "seed": outcome["seed"] or None,
         }
-        given = "".join(f" --{name} {value}" for name, value in options.items() if value is not None)
-        return f"wlhn reproduce {item} --dataset {self.column.key} --model {self.row.key}{given}"
+        given = "".join(f" --{name} {shlex.quote(str(value))}" for name, value in options.items() if value is not None)
+        return f"wlhn reproduce {item} --dataset {self.column.key} --model {self.row.key}{given} {AGAIN}"
 
 
 def published_number(given: Any) -> tuple[float, float | None] | None:
@@ -113,7 +114,7 @@ def read_cells(table: Table, results: Path) -> dict[tuple[str, str], Cell]:
     }
 
 
-def against(cell: Cell, other: Cell | None) -> str:
+def against(cell: Cell, other: Cell | None, digits: int) -> str:
     """The mean difference to another model on the same splits, with p of the corrected resampled t-test."""
     if other is None or cell.row.key == other.row.key:
         return ""
@@ -121,8 +122,8 @@ def against(cell: Cell, other: Cell | None) -> str:
         comparison = compare(cell.outcome, other.outcome)
     except InputError:  # other splits, or another number of them
         return ""
-    digits = 1 if cell.scale == 100 else 4
     difference = signed(cell.scale * comparison.difference, digits)
     if len(cell.outcome["splits"]) < 2:  # no spread, no test
         return difference
-    return f"{difference} (p = {comparison.corrected_t_p:.2f})"
+    p = comparison.corrected_t_p
+    return f"{difference} ({f'p = {p:.2f}' if p >= 0.005 else 'p < 0.01'})"

@@ -1,4 +1,4 @@
-"""A table's section in RESULTS.md: an overview, what is below the paper and why, then every cell with its command."""
+"""A table's section in RESULTS.md: an overview, where WLHN is worse than published and why, every cell's command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def table_section(item: str, results: Path, link: str) -> str:
     parts = [f"## {table.title}", f"`wlhn reproduce {item}`. {table.about}", *table.notes]
     if not cells:
         return "\n\n".join([*parts, "Not run."])
-    parts += [_overview(table, cells), *_verdict(table, cells), *_grids(cells)]
+    parts += [_overview(table, cells), *_verdict(table, cells)]
     run = [c for c in table.columns if any(column == c.key for column, _ in cells)]
     parts += [_column(table, column, cells) for column in run]
     if len(run) < len(table.columns):
@@ -58,7 +58,7 @@ def _verdict(table: Table, cells: dict[tuple[str, str], Cell]) -> list[str]:
     for cell, paper, behind in known:
         if behind > 1:
             lines.append(
-                f"WLHN is below the paper on {cell.column.key}{_part(cell)}: {cell.mean:.{table.digits}f} against "
+                f"WLHN is worse than published on {cell.column.key}{_part(cell)}: {cell.mean:.{table.digits}f} against "
                 f"{paper:.{table.digits}f}, {behind:.1f} standard errors. "
                 + table.gaps.get(cell.column.key, "No explanation is recorded yet.")
             )
@@ -79,33 +79,32 @@ def _part(cell: Cell) -> str:
 
 
 def summary(items: Sequence[str], results: Path) -> str:
-    """WLHN against the paper, over these tables."""
-    lines = []
+    """WLHN against the paper, over these tables, and what the grids in use say of themselves."""
+    lines, grids = [], set()
     for item in items:
         table = read_table(item)
-        for cell, _, behind in _against_paper(read_cells(table, results)):
+        cells = read_cells(table, results)
+        grids |= {cell.outcome["grid"] for cell in cells.values()}
+        for cell, _, behind in _against_paper(cells):
             paper = plus_minus(*cell.paper, table.digits) if cell.paper else ""
-            verdict = "as published, or better" if behind <= 1 else f"{behind:.1f} standard errors below"
+            verdict = "as published, or better" if behind <= 1 else f"{behind:.1f} standard errors worse"
             ours = plus_minus(cell.mean, cell.std, table.digits)
             lines.append([item, cell.column.key, ours, paper, verdict + _part(cell)])
-    if not lines:
-        return "No cell of WLHN has been run."
-    return markdown_table(["WLHN", "data", "ours", "paper", ""], lines)
+    overview = (
+        markdown_table(["WLHN", "data", "ours", "paper", ""], lines) if lines else "No cell of WLHN has been run."
+    )
+    return "\n\n".join([*map(_grid, sorted(grids)), overview])
 
 
-def _grids(cells: dict[tuple[str, str], Cell]) -> list[str]:
-    """What the grids in use say of themselves."""
-    lines = []
-    for grid in sorted({cell.outcome["grid"] for cell in cells.values()}):
-        try:
-            document = grid_document(grid)
-        except InputError:  # a file that is gone
-            document = {}
-        lines.append(
-            f"Grid `{grid}`: {document.get('about', 'a file of the user.')} "
-            f"It leaves out: {document.get('leaves_out', 'not said.')}"
-        )
-    return lines
+def _grid(grid: str) -> str:
+    try:
+        document = grid_document(grid)
+    except InputError:  # a file that is gone
+        document = {}
+    return (
+        f"Grid `{grid}`: {document.get('about', 'a file of the user.')} "
+        f"It leaves out: {document.get('leaves_out', 'not said.')}"
+    )
 
 
 def _column(table: Table, column: Column, cells: dict[tuple[str, str], Cell]) -> str:
@@ -136,7 +135,7 @@ def _line(item: str, row: Row, cell: Cell, digits: int, ours: Cell | None) -> li
         signed(cell.mean - paper[0], digits) if paper else "–",
         cell.extent,
         f"{len(outcome['candidates'])} of {grid}",
-        against(cell, ours),
+        against(cell, ours, digits),
         duration(outcome["seconds"]),
         outcome["version"],
         f"`{cell.command(item)}`",

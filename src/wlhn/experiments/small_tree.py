@@ -7,20 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from wlhn.embeddings import sarkar
 from wlhn.evaluation.provenance import code_version
-from wlhn.experiments.figure import NUMBERS, figure_section, in_both_formats
+from wlhn.experiments.figure import NUMBERS, correlation_table, figure_section, in_both_formats
 from wlhn.experiments.request import Done, Request
 from wlhn.experiments.untrained import correlation, distances
 from wlhn.files import write_json
 from wlhn.hierarchy import refine
 from wlhn.report.drawings import refinement_steps, shades_by_depth
-from wlhn.report.markdown import markdown_table
 from wlhn.report.matrices import distance_heatmap
 from wlhn.report.trees import disc, tree
 
@@ -73,15 +71,3 @@ def reproduce_hierarchy(item: str, request: Request) -> Iterator[Done]:
 def hierarchy_section(item: str, results: Path, link: str) -> str:
     """Correlations, ours and the paper's, and the pictures."""
     return figure_section(item, results, link, ("refinement", "tree", "disc", "heatmap"), correlation_table)
-
-
-def correlation_table(numbers: dict[str, Any], paper: dict[str, Any]) -> str:
-    """Pearson's correlation with the WL distance: mean, smallest and largest over seeds."""
-    published = {name: f"{value:.2f}" for name, value in paper["correlation"].items()}
-    rows = [
-        [name, f"{np.mean(values):.2f}", f"{min(values):.2f} to {max(values):.2f}", published.get(name, "–")]
-        for name, values in numbers["correlation"].items()
-    ]
-    header = ["correlation with the WL distance", "ours, mean", "over seeds", "paper"]
-    about = f"d = {numbers['dimension']}, τ = {numbers['tau']:g}, {len(numbers['seeds'])} draws of the weights."
-    return f"{about}\n\n{markdown_table(header, rows)}"
