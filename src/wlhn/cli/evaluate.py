@@ -19,11 +19,10 @@ def evaluate(
     out: Annotated[Path, typer.Option("--out", help="The folder of results; what is done there is not done again.")],
     model: options.Model = "wlhn",
     protocol: Annotated[str, typer.Option(help="ten-fold, random-splits, fixed-splits or ogb.")] = "ten-fold",
-    grid: Annotated[str, typer.Option(help="lean, paper, or a JSON file of settings to choose from.")] = "lean",
+    grid: options.Grid = "lean",
     set_: options.Set = None,
-    final_runs: Annotated[
-        int | None, typer.Option(min=1, help="Final runs on each split.", show_default="as the protocol")
-    ] = None,
+    splits: options.Splits = None,
+    final_runs: options.FinalRuns = None,
     search: Annotated[
         int | None,
         typer.Option(min=1, help="Try so many settings of the grid on each split, as Optuna finds them promising."),
@@ -34,7 +33,7 @@ def evaluate(
     jobs: options.Jobs = None,
     executor: options.ExecutorKind = "local",
     address: options.Address = None,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try jobs again that failed.")] = False,
+    retry_failed: options.RetryFailed = False,
     compare: Annotated[
         Path | None, typer.Option("--compare", help="Another result folder on the same splits, for a paired test.")
     ] = None,
@@ -67,6 +66,7 @@ def evaluate(
             grid=", ".join([grid, *(f"{name}={value}" for name, value in further.items())]),
             seed=seed,
             final_runs=final_runs,
+            num_splits=splits,
             search=search,
             validation_only=validation_only,
             data_root=None if data_root is None else str(data_root),

@@ -45,6 +45,15 @@ Set = Annotated[
     ),
 ]
 Out = Annotated[Path, typer.Option("--out", help="The file to write.")]
+Grid = Annotated[str, typer.Option("--grid", help="lean, paper, or a JSON file of settings to choose from.")]
+Splits = Annotated[
+    int | None,
+    typer.Option("--splits", min=1, help="Only the first splits; the results say so.", show_default="all"),
+]
+FinalRuns = Annotated[
+    int | None, typer.Option("--final-runs", min=1, help="Final runs on each split.", show_default="as the protocol")
+]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Try jobs again that failed.")]
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", min=1, help="Local processes at work; numbers do not depend on it.", show_default="1"),

@@ -23,20 +23,16 @@ def reproduce(
     item: Annotated[str, typer.Argument(help=WHAT)],
     dataset: Annotated[list[str] | None, typer.Option("--dataset", help="Only this data set (repeat it).")] = None,
     model: Annotated[list[str] | None, typer.Option("--model", help="Only this model or variant (repeat it).")] = None,
-    grid: Annotated[str, typer.Option(help="lean, paper, or a JSON file of settings to choose from.")] = "lean",
-    splits: Annotated[
-        int | None, typer.Option(min=1, help="Only the first splits; the report says so.", show_default="all")
-    ] = None,
-    final_runs: Annotated[
-        int | None, typer.Option(min=1, help="Final runs on each split.", show_default="as the protocol")
-    ] = None,
+    grid: options.Grid = "lean",
+    splits: options.Splits = None,
+    final_runs: options.FinalRuns = None,
     out: Annotated[Path, typer.Option("--out", help="The folder of results; what is done is not done again.")] = Path(
         "results"
     ),
     jobs: options.Jobs = None,
     executor: options.ExecutorKind = "local",
     address: options.Address = None,
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try jobs again that failed.")] = False,
+    retry_failed: options.RetryFailed = False,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,
