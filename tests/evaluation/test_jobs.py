@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -155,6 +156,14 @@ def _with_split(dataset: Any, data: Path, candidates: list[Settings], out: Path)
         patch.setattr(jobs, "_load", lambda name, root: dataset)
         options: dict[str, Any] = {"protocol": "fixed-splits", "grid": "test", "final_runs": 1}
         return evaluate(dataset, str(data), candidates, out, **options)
+
+
+def test_less_than_a_folder_has_leaves_it_as_it_is(data: Path, tmp_path: Path) -> None:
+    whole = run(data, tmp_path, final_runs=2)
+    shutil.rmtree(tmp_path / "jobs")
+    assert run(data, tmp_path, num_splits=1, final_runs=1) == whole == read_outcome(tmp_path)
+    assert not (tmp_path / "jobs").exists()
+    assert len(run(data, tmp_path / "one", num_splits=1)["splits"]) == 1
 
 
 def test_a_folder_keeps_to_its_plan(data: Path, tmp_path: Path) -> None:

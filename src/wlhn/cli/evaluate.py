@@ -104,14 +104,14 @@ def _print(outcome: dict[str, Any]) -> None:
         )
         for k, (split, choice) in enumerate(zip(outcome["splits"], choices, strict=True))
     ]
-    title = f"{outcome['data']}, {outcome['model']}, {outcome['protocol']}, grid {outcome['grid']}"
+    title = f"{outcome['data']}, {outcome['model']}, {_protocol(outcome)}, grid {outcome['grid']}"
     print_table(title, ("split", "validation", f"test {metric}", "chosen settings"), rows)
     typer.echo(
         f"Test {metric}: {in_words(outcome)} "
         f"({outcome['jobs']} runs, {outcome['seconds']:.0f} s of work, splits {outcome['splits_hash']})"
     )
-    visited = outcome["visited"]
     if outcome["search"] is not None:
+        visited = outcome["visited"]
         typer.echo(
             f"The search tried {visited['per_split']} of the grid's {visited['grid']} settings on each split, "
             f"{visited['in_all']} in all; {visited['stopped']} runs were stopped early."
@@ -128,8 +128,13 @@ def _print_validation(outcome: dict[str, Any]) -> None:
         (shown(candidate["valid"], outcome["metric"]), f"{candidate['valid_loss']:.3f}", difference)
         for candidate, difference in zip(outcome["candidates"], _differences(settings, settings), strict=True)
     ]
-    title = f"{outcome['data']}, {outcome['model']}, {outcome['protocol']}: means over splits, test items unseen"
+    title = f"{outcome['data']}, {outcome['model']}, {_protocol(outcome)}: means over splits, test items unseen"
     print_table(title, (f"validation {outcome['metric']}", "validation loss", "settings"), rows)
+
+
+def _protocol(outcome: dict[str, Any]) -> str:
+    part = outcome["num_splits"]
+    return outcome["protocol"] + (f" (the first {part})" if part else "")
 
 
 def _differences(shown: list[dict[str, Any]], candidates: list[dict[str, Any]]) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,18 +49,11 @@ class Plan:
     search: int | None = None  # how many candidates are tried on each split; all where None
 
 
-FIELDS = (
-    *(field.name for field in fields(Plan)),
-    "metric",
-    "mean",
-    "std",
-    "splits",
-    "visited",
-    "numerics",
-)  # outcome's
-FIELDS += ("jobs", "seconds", "version")
-
-EXTENT = ("num_splits", "final_runs", "search")  # may grow or shrink in a folder: the jobs are the same ones
+EXTENT = ("num_splits", "final_runs", "search")  # may grow in a folder: the jobs are the same ones
+FIELDS = (  # what is read from outcomes
+    *(field.name for field in fields(Plan) if field.name != "search"),
+    *("metric", "mean", "std", "splits", "numerics", "jobs", "seconds", "version"),
+)
 
 
 def evaluate(
@@ -83,7 +76,8 @@ def evaluate(
 ) -> dict[str, Any]:
     """Evaluate a model; what is done already in the folder, the whole or some of its jobs, is not done again.
 
-    `data` is the name or path that a job loads the data set by; `num_splits` keeps to the first splits of the protocol;
+    `data` is the name or path that a job loads the data set by; `num_splits` keeps to the first splits of the protocol,
+    though neither it nor `final_runs` to fewer than the folder's outcome has;
     `search` tries so many candidates on each split instead of all; `on_done(phase, done, total)` hears of progress.
     With `validation_only` it ends after selection and says how each candidate did: test items stay unseen.
     """
@@ -106,9 +100,12 @@ def evaluate(
         final_runs=final_runs or chosen_protocol.final_runs,
         search=search,
     )
+    stored = folder / (VALIDATION if validation_only else OUTCOME)
+    before = read_json(stored) if stored.exists() else {}
+    plan = _never_less(plan, before)
     _keep_plan(folder, plan)
-    if not validation_only and (done := _finished(folder, plan)):
-        return done
+    if not validation_only and before.items() >= asdict(plan).items():
+        return read_outcome(folder)  # its jobs need not be there: a repository keeps outcomes alone
     splits = splits[: plan.num_splits]
 
     def job(k: int, settings: dict[str, Any], run: int, test: bool, stops: list[Stop] | None = None) -> Job:
@@ -271,12 +268,17 @@ def _keep_plan(folder: Path, plan: Plan) -> None:
     write_json(path, document)
 
 
-def _finished(folder: Path, plan: Plan) -> dict[str, Any] | None:
-    """The outcome of this very plan, where it is there; its jobs need not be: a repository keeps outcomes alone."""
-    if not (folder / OUTCOME).exists():
-        return None
-    outcome = read_outcome(folder)
-    return outcome if all(outcome[key] == value for key, value in asdict(plan).items()) else None
+def _never_less(plan: Plan, before: dict[str, Any]) -> Plan:
+    """A plan of at least the extent that an outcome has already, if that outcome is of the same plan otherwise."""
+    same = asdict(plan).keys() - {"num_splits", "final_runs", "candidates"}
+    if any(key not in before or before[key] != getattr(plan, key) for key in same):
+        return plan
+    splits = (plan.num_splits, before["num_splits"])
+    return replace(
+        plan,
+        num_splits=None if None in splits else max(splits),
+        final_runs=max(plan.final_runs, before["final_runs"]),
+    )
 
 
 def read_outcome(path: Path) -> dict[str, Any]:
@@ -285,8 +287,8 @@ def read_outcome(path: Path) -> dict[str, Any]:
     if not file.is_file():
         raise InputError(f"{file}: no such file, expected the outcome of `wlhn evaluate`")
     outcome = read_json(file, FIELDS)
-    if not outcome["splits"]:
-        raise InputError(f"{file}: splits: expected at least one, found none")
+    if not outcome["splits"] or any("test_scores" not in split for split in outcome["splits"]):
+        raise InputError(f"{file}, splits: expected at least one, each with test_scores")
     return outcome
 
 

@@ -16,10 +16,9 @@ from typing import Literal
 from wlhn.data.dataset import Dataset
 from wlhn.data.load import load
 from wlhn.errors import InputError, UnavailableError
-from wlhn.evaluation.evaluate import OUTCOME, evaluate, in_words, read_outcome
+from wlhn.evaluation.evaluate import evaluate, in_words
 from wlhn.evaluation.executor import executor_named
 from wlhn.evaluation.grids import read_grid
-from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.evaluation.settings import Settings
 from wlhn.experiments.request import Done, Request
 from wlhn.experiments.table import Column, Row, Table, read_table
@@ -69,7 +68,6 @@ def candidates(row: Row, grid: str, level: Literal["graph", "node"]) -> list[Set
 
 def _cell(dataset: Dataset, column: Column, row: Row, request: Request, executor: Executor | None) -> str:
     place = cell_folder(request.folder, column, row)
-    splits, final_runs = _extent(place, request, PROTOCOLS[column.protocol].final_runs)
     outcome = evaluate(
         dataset,
         column.data,
@@ -78,22 +76,11 @@ def _cell(dataset: Dataset, column: Column, row: Row, request: Request, executor
         protocol=column.protocol,
         grid=request.grid,
         seed=request.seed,
-        final_runs=final_runs,
-        num_splits=splits,
+        final_runs=request.final_runs or column.final_runs,
+        num_splits=request.splits,
         data_root=request.data_root,
         executor=executor,
         retry_failed=request.retry_failed,
         on_done=lambda phase, done, total: request.say(f"{column.key}, {row.key}", phase, done, total),
     )
     return in_words(outcome, column.divisor)
-
-
-def _extent(place: Path, request: Request, all_runs: int) -> tuple[int | None, int]:
-    """(splits, final runs): as asked, but never less than what is there already."""
-    runs = request.final_runs or all_runs
-    if not (place / OUTCOME).exists():
-        return request.splits, runs
-    before = read_outcome(place)
-    all_splits = before["num_splits"] is None or request.splits is None
-    splits = None if all_splits else max(before["num_splits"], request.splits)
-    return splits, max(before["final_runs"], runs)

@@ -23,11 +23,16 @@ def depth_table(item: str) -> Table:
     """
     paper = read_paper(item)
     rows = [
-        Row(_key(model, depth), f"{name}, {depth} layers", model, {"num_layers": depth, "dropout": 0.0})
+        Row(
+            _key(model, depth),
+            f"{name}, {depth} layer{'s' * (depth > 1)}",
+            model,
+            {"num_layers": depth, "dropout": 0.0},
+        )
         for model, name in paper["models"].items()
         for depth in paper["depths"]
     ]
-    columns = tuple(Column(name, name, "ten-fold", item) for name in paper["columns"])
+    columns = tuple(Column(name, name, "ten-fold", item, final_runs=1) for name in paper["columns"])
     return Table(paper["title"], paper["about"], columns, tuple(rows), "graph", 1, tuple(paper["notes"]), {})
 
 
@@ -41,7 +46,7 @@ def reproduce_depths(item: str, request: Request) -> Iterator[Done]:
     models: list[str] = []
     for name in request.models:
         models += [_key(name, d) for d in paper["depths"]] if name in paper["models"] else [name]
-    yield from run_cells(table, replace(request, models=tuple(models), final_runs=request.final_runs or 1))
+    yield from run_cells(table, replace(request, models=tuple(models)))
     cells = read_cells(table, request.folder)
     for column in table.columns:
         shown = [m for m in paper["models"] if any((column.key, _key(m, d)) in cells for d in paper["depths"])]
@@ -87,7 +92,7 @@ def depths_section(item: str, results: Path, link: str) -> str:
 def _shown(cell: Cell | None) -> str:
     if cell is None:
         return "–"
-    return plus_minus(cell.mean, cell.std, 1) + ("" if cell.outcome["num_splits"] is None else "†")
+    return plus_minus(cell.mean, cell.std, 1) + ("" if cell.whole else "†")
 
 
 def _line(item: str, cell: Cell) -> list[str]:
@@ -95,8 +100,8 @@ def _line(item: str, cell: Cell) -> list[str]:
     return [
         f"{cell.column.key}, {cell.row.name}",
         plus_minus(cell.mean, cell.std, 1),
-        f"{len(outcome['splits'])} × {outcome['final_runs']}",
-        f"{len(outcome['candidates'])} of {Path(outcome['grid']).name}",
+        cell.extent,
+        cell.choice,
         duration(outcome["seconds"]),
         outcome["version"],
         f"`{cell.command(item)}`",

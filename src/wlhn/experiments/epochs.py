@@ -37,6 +37,9 @@ def reproduce_times(item: str, request: Request) -> Iterator[Done]:
             except UnavailableError as error:
                 yield Done(name, skipped=str(error))
                 continue
+            except InputError as error:
+                yield Done(name, failed=str(error))
+                continue
         seconds = _read(path)["seconds"]
         yield Done(name, shown=", ".join(f"{c}/gin {seconds[c] / seconds['gin']:.2f}" for c in CONTESTANTS[1:]))
 

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from wlhn.errors import InputError
 from wlhn.experiments.cells import reproduce_table
-from wlhn.experiments.depths import depths_section, reproduce_depths
+from wlhn.experiments.depths import depth_table, depths_section, reproduce_depths
 from wlhn.experiments.epochs import reproduce_times, times_section
 from wlhn.experiments.large_tree import distances_section, reproduce_distances
 from wlhn.experiments.request import Done, Request
 from wlhn.experiments.sections import summary, table_section
 from wlhn.experiments.small_tree import hierarchy_section, reproduce_hierarchy
+from wlhn.experiments.table import Table, read_table
 from wlhn.files import replacing
 from wlhn.models.settings import one_of
 
@@ -28,9 +29,10 @@ class Item:
     run: Callable[[str, Request], Iterator[Done]]
     section: Callable[[str, Path, str], str]  # (item, folder of results, that folder in links) → Markdown
     takes: tuple[str, ...] = PARTS  # what of a `Request` it knows how to follow
+    table: Callable[[str], Table] | None = None  # its cells, where it has some
 
 
-TABLE = Item(reproduce_table, table_section)
+TABLE = Item(reproduce_table, table_section, table=read_table)
 
 ITEMS: dict[str, Item] = {
     "table-structural": TABLE,
@@ -42,7 +44,7 @@ ITEMS: dict[str, Item] = {
     "table-structure-noise": TABLE,
     "figure-hierarchy": Item(reproduce_hierarchy, hierarchy_section, takes=("seed",)),
     "figure-distances": Item(reproduce_distances, distances_section, takes=("seed",)),
-    "figure-oversmoothing": Item(reproduce_depths, depths_section),
+    "figure-oversmoothing": Item(reproduce_depths, depths_section, table=depth_table),
 }
 
 PREFACE = """# Results
@@ -54,8 +56,8 @@ of its final runs; over runs where there is one split; divided by their number, 
 settings are selected on validation items alone. "One standard error" is the paper's deviation over √10. Time is the
 sum of the wall clocks of a cell's jobs, on one thread each, on a machine that may have been busy. "Against WLHN" is
 the mean difference on the same splits, with p of the corrected resampled t-test (Nadeau and Bengio). The command at
-the end of a line makes it again, in a folder `again`; to the last digit with the version of the code that is named, as
-later ones round, or draw dropout, otherwise."""
+the end of a line makes it again, in a folder `again`; to the last digit (times apart) with the version of the code
+that is named, or versions, where a cell was filled over time: later ones round, or draw dropout, otherwise."""
 
 
 def reproduce(item: str, request: Request) -> Iterator[Done]:
@@ -64,14 +66,14 @@ def reproduce(item: str, request: Request) -> Iterator[Done]:
     plain = Request(request.folder)
     for part in PARTS:
         if part not in ITEMS[item].takes and getattr(request, part) != getattr(plain, part):
-            raise InputError(f"{item}: is made as a whole, expected no {part.replace('_', ' ')}")
+            raise InputError(f"{item}: expected no {part.replace('_', ' ')}, it has none to choose")
     return ITEMS[item].run(item, request)
 
 
 def write_report(results: Path, out: Path) -> None:
     """RESULTS.md from a folder of results: the same files give the same bytes."""
     link = Path(os.path.relpath(results, out.parent)).as_posix()
-    tables = [item for item, entry in ITEMS.items() if entry is TABLE]
+    tables = {item: entry.table(item) for item, entry in ITEMS.items() if entry.table}
     sections = [entry.section(item, results, link) for item, entry in ITEMS.items()]
     with replacing(out) as draft:
         draft.write_text("\n\n".join([PREFACE, summary(tables, results), *sections]) + "\n", encoding="utf-8")

@@ -51,8 +51,12 @@ class Cell:
     @property
     def whole(self) -> bool:
         """Whether the protocol was run as it is, and not a part of it."""
-        runs = PROTOCOLS[self.outcome["protocol"]].final_runs
-        return self.outcome["num_splits"] is None and self.outcome["final_runs"] >= runs
+        return self.outcome["num_splits"] is None and self.outcome["final_runs"] >= self.all_runs
+
+    @property
+    def all_runs(self) -> int:
+        """Final runs on each split, where none are left out."""
+        return self.column.final_runs or PROTOCOLS[self.outcome["protocol"]].final_runs
 
     @property
     def extent(self) -> str:
@@ -79,15 +83,19 @@ class Cell:
             return True
         return [settings.to_json() for settings in now] == self.outcome["candidates"]
 
+    @property
+    def choice(self) -> str:
+        """From how many settings of which grid; marked where that grid has others now."""
+        grid = Path(self.outcome["grid"]).name + ("" if self.same_grid else "\\*")
+        return f"{len(self.outcome['candidates'])} of {grid}"
+
     def command(self, item: str) -> str:
         """What makes this cell again."""
         outcome = self.outcome
         options = {
             "grid": outcome["grid"] if outcome["grid"] != "lean" else None,
             "splits": outcome["num_splits"],
-            "final-runs": outcome["final_runs"]
-            if outcome["final_runs"] != PROTOCOLS[outcome["protocol"]].final_runs
-            else None,
+            "final-runs": outcome["final_runs"] if outcome["final_runs"] != self.all_runs else None,
             "seed": outcome["seed"] or None,
         }
         given = "".join(f" --{name} {shlex.quote(str(value))}" for name, value in options.items() if value is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from wlhn.errors import InputError
@@ -78,11 +78,10 @@ def _part(cell: Cell) -> str:
     return "" if cell.whole else " (a part of the protocol)"
 
 
-def summary(items: Sequence[str], results: Path) -> str:
+def summary(tables: Mapping[str, Table], results: Path) -> str:
     """WLHN against the paper, over these tables, and what the grids in use say of themselves."""
     lines, grids = [], set()
-    for item in items:
-        table = read_table(item)
+    for item, table in tables.items():
         cells = read_cells(table, results)
         grids |= {cell.outcome["grid"] for cell in cells.values()}
         for cell, _, behind in _against_paper(cells):
@@ -127,14 +126,13 @@ def _column(table: Table, column: Column, cells: dict[tuple[str, str], Cell]) ->
 def _line(item: str, row: Row, cell: Cell, digits: int, ours: Cell | None) -> list[str]:
     paper = cell.paper
     outcome = cell.outcome
-    grid = Path(outcome["grid"]).name + ("" if cell.same_grid else "\\*")
     return [
         row.name,
         plus_minus(cell.mean, cell.std, digits),
         plus_minus(*paper, digits) if paper else str(row.paper.get(cell.column.key, "–")),
         signed(cell.mean - paper[0], digits) if paper else "–",
         cell.extent,
-        f"{len(outcome['candidates'])} of {grid}",
+        cell.choice,
         against(cell, ours, digits),
         duration(outcome["seconds"]),
         outcome["version"],

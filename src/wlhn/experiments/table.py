@@ -27,6 +27,7 @@ class Column:
     data: str  # what `load` takes
     protocol: str
     item: str  # the experiment in whose folder its cells lie: tables share them
+    final_runs: int | None = None  # on each split, where not as many as the protocol has
     divisor: float = 1.0  # of our errors, where the paper's are in other units
 
 
@@ -53,7 +54,7 @@ class Table:
     level: Literal["graph", "node"]  # what has targets
     digits: int  # after the point
     notes: tuple[str, ...]
-    gaps: Mapping[str, str]  # by column: what was tried where we are below the paper, and the best explanation
+    gaps: Mapping[str, str]  # by column: what was tried where WLHN is worse than published, and the best explanation
 
     def cells(self, datasets: Sequence[str] = (), models: Sequence[str] = ()) -> list[tuple[Column, Row]]:
         """Columns and rows that go together, data set by data set; of these names alone, where there are any.

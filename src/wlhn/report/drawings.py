@@ -87,7 +87,7 @@ def refinement_steps(edges: ArrayLike, colours: Sequence[ArrayLike], path: str |
     """
     ends = np.asarray(edges, int).reshape(-1, 2)
     place = layout(ends, len(np.asarray(colours[0])))
-    wide, high = np.ptp(place, axis=0)
+    wide, high = np.ptp(place, axis=0) if len(place) else (1.0, 1.0)
     figure = new_figure(3.2 * len(colours), 0.8 + 2.8 * float(np.clip(high / max(wide, 1e-9), 0.25, 1)))
     shade = shades_by_depth(colours)
     for t, (axes, colour) in enumerate(zip(np.ravel(figure.subplots(1, len(colours))), colours, strict=True)):
@@ -105,7 +105,7 @@ def shades_by_depth(colours: Sequence[ArrayLike]) -> list[NDArray[np.str_]]:
     [['#0072B2'], ['#0072B2', '#E69F00']]
     """
     last = np.unique(np.asarray(colours[-1]), return_inverse=True)[1]
-    known = np.array(shades(int(last.max(initial=-1)) + 1))
+    known = np.array(shades(int(last.max(initial=-1)) + 1), dtype=str)
     return [known[last[np.unique(np.asarray(colour), return_index=True)[1]]] for colour in colours]
 
 

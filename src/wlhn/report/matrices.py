@@ -39,6 +39,7 @@ def distance_heatmap(
     figure.set_layout_engine("compressed")  # the constrained one cuts the names off beside a square
     axes = figure.subplots()
     middles: list[float] = []
+    shown: list[str] = []
     if group is not None:
         order = np.argsort(np.asarray(group), kind="stable")
         d = d[np.ix_(order, order)]
@@ -47,10 +48,10 @@ def distance_heatmap(
             axes.axhline(bound, color="white", linewidth=0.6)
             axes.axvline(bound, color="white", linewidth=0.6)
         ends = np.array([-0.5, *bounds, len(d) - 0.5])
-        middles = ((ends[1:] + ends[:-1]) / 2).tolist()[: len(names)]
+        middles = ((ends[1:] + ends[:-1]) / 2).tolist()
+        shown = [plain(names[g], 16) if g < len(names) else "" for g in np.unique(np.asarray(group)).tolist()]
     image = axes.imshow(d, cmap="cividis", interpolation="nearest")
     figure.colorbar(image, ax=axes, label=plain(unit))
-    shown = [plain(name, 16) for name in names[: len(middles)]]
     axes.set(title=plain(title, 80), xticks=[], yticks=middles, yticklabels=shown)
     axes.tick_params(length=0)
     write_figure(figure, path)
