@@ -20,8 +20,9 @@ from wlhn.data import load
 from wlhn.errors import InputError
 from wlhn.evaluation import jobs
 from wlhn.evaluation.comparison import compare
-from wlhn.evaluation.evaluate import evaluate, read_outcome
+from wlhn.evaluation.evaluate import evaluate
 from wlhn.evaluation.grids import grid_document, read_grid
+from wlhn.evaluation.outcome import read_outcome
 from wlhn.evaluation.protocols import PROTOCOLS, ten_fold
 from wlhn.evaluation.settings import Settings
 

@@ -45,9 +45,9 @@ def evaluate(
     from wlhn.data.load import load
     from wlhn.evaluation.comparison import compare as compare_outcomes
     from wlhn.evaluation.evaluate import evaluate as run_evaluation
-    from wlhn.evaluation.evaluate import read_outcome
     from wlhn.evaluation.executor import executor_named
     from wlhn.evaluation.grids import read_grid
+    from wlhn.evaluation.outcome import read_outcome
 
     further = options.set_beside({"model": model}, set_)
     other = None if compare is None else read_outcome(compare)
@@ -91,7 +91,7 @@ def evaluate(
 
 
 def _print(outcome: dict[str, Any]) -> None:
-    from wlhn.evaluation.evaluate import in_words, shown
+    from wlhn.evaluation.outcome import in_words, shown
 
     metric = outcome["metric"]
     choices = _differences([split["settings"] for split in outcome["splits"]], outcome["candidates"])
@@ -121,7 +121,7 @@ def _print(outcome: dict[str, Any]) -> None:
 
 
 def _print_validation(outcome: dict[str, Any]) -> None:
-    from wlhn.evaluation.evaluate import shown
+    from wlhn.evaluation.outcome import shown
 
     settings = [candidate["settings"] for candidate in outcome["candidates"]]
     rows = [

@@ -148,7 +148,7 @@ def _free_folder(name: str) -> Path:
 
 
 def _summarise(run: TrainedRun, folder: Path, data: str, settings: Settings) -> None:
-    from wlhn.evaluation.evaluate import shown
+    from wlhn.evaluation.outcome import shown
 
     about, metric, items = run.about, run.about["metric"], f"{run.trained.level}s"
     sizes, scores, numbers = about["split"], about["scores"], about["numerics"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,8 @@ from wlhn.errors import InputError
 from wlhn.evaluation.executor import RemoteExecutor
 from wlhn.evaluation.jobs import Job, run_jobs
 from wlhn.evaluation.metrics import METRICS
+from wlhn.evaluation.outcome import OUTCOME, read_outcome
+from wlhn.evaluation.plan import Plan, keep_plan, never_less
 from wlhn.evaluation.protocols import protocol_named, spread
 from wlhn.evaluation.provenance import data_hash
 from wlhn.evaluation.pruning import Stop
@@ -29,31 +31,7 @@ from wlhn.evaluation.settings import Settings
 from wlhn.files import read_json, write_json
 from wlhn.models.registry import check_options
 
-OUTCOME, VALIDATION, PLAN = "evaluation.json", "validation.json", "plan.json"
-
-
-@dataclass(frozen=True)
-class Plan:
-    """All that an evaluation depends on; two with the same plan have the same numbers."""
-
-    data: str
-    data_hash: str
-    model: str
-    protocol: str
-    grid: str
-    candidates: list[dict[str, Any]]  # settings
-    seed: int
-    splits_hash: str  # of all splits of the protocol
-    num_splits: int | None  # how many of them, the first ones; all where None
-    final_runs: int
-    search: int | None = None  # how many candidates are tried on each split; all where None
-
-
-EXTENT = ("num_splits", "final_runs", "search")  # may grow in a folder: the jobs are the same ones
-FIELDS = (  # what is read from outcomes
-    *(field.name for field in fields(Plan) if field.name != "search"),
-    *("metric", "mean", "std", "splits", "numerics", "jobs", "seconds", "version"),
-)
+VALIDATION = "validation.json"
 
 
 def evaluate(
@@ -102,8 +80,8 @@ def evaluate(
     )
     stored = folder / (VALIDATION if validation_only else OUTCOME)
     before = read_json(stored) if stored.exists() else {}
-    plan = _never_less(plan, before)
-    _keep_plan(folder, plan)
+    plan = never_less(plan, before)
+    keep_plan(folder, plan)
     if not validation_only and before.items() >= asdict(plan).items():
         return read_outcome(folder)  # its jobs need not be there: a repository keeps outcomes alone
     splits = splits[: plan.num_splits]
@@ -252,65 +230,3 @@ def _cost(done: list[dict[str, Any]]) -> dict[str, Any]:
         "seconds": round(sum(result["seconds"] for result in done), 1),
         "version": ", ".join(sorted({result["version"] for result in done})),
     }
-
-
-def _keep_plan(folder: Path, plan: Plan) -> None:
-    """Write the plan down, or refuse a folder that was begun with another (of another extent, it takes its place)."""
-    path = folder / PLAN
-    document = json.loads(json.dumps(asdict(plan)))
-    if path.exists():
-        before = read_json(path)
-        if before == document:
-            return
-        different = [key for key, value in document.items() if key not in EXTENT and before.get(key) != value]
-        if different:
-            raise InputError(f"{folder}: holds an evaluation with other {', '.join(different)}, expected a new folder")
-    write_json(path, document)
-
-
-def _never_less(plan: Plan, before: dict[str, Any]) -> Plan:
-    """A plan of at least the extent that an outcome has already, if that outcome is of the same plan otherwise."""
-    same = asdict(plan).keys() - {"num_splits", "final_runs", "candidates"}
-    if any(key not in before or before[key] != getattr(plan, key) for key in same):
-        return plan
-    splits = (plan.num_splits, before["num_splits"])
-    return replace(
-        plan,
-        num_splits=None if None in splits else max(splits),
-        final_runs=max(plan.final_runs, before["final_runs"]),
-    )
-
-
-def read_outcome(path: Path) -> dict[str, Any]:
-    """The outcome of an evaluation from its folder or its evaluation.json."""
-    file = path / OUTCOME if path.is_dir() else path
-    if not file.is_file():
-        raise InputError(f"{file}: no such file, expected the outcome of `wlhn evaluate`")
-    outcome = read_json(file, FIELDS)
-    if not outcome["splits"] or any("test_scores" not in split for split in outcome["splits"]):
-        raise InputError(f"{file}, splits: expected at least one, each with test_scores")
-    return outcome
-
-
-def shown(value: float, metric: str) -> str:
-    """A score as people read it.
-
-    >>> shown(0.8612, "accuracy"), shown(0.00342, "mse")
-    ('86.1 %', '0.00342')
-    """
-    return f"{100 * value:.1f} %" if METRICS[metric].percent else f"{value:.3g}"
-
-
-def in_words(outcome: dict[str, Any], divisor: float = 1.0) -> str:
-    """The mean test score with its deviation, which a single run does not have; errors over `divisor`.
-
-    >>> in_words({"metric": "mse", "mean": 0.5, "std": 0.1, "splits": [{"test_scores": [0.4, 0.6]}]}, divisor=10)
-    '0.05 ± 0.01'
-    """
-    scores = [outcome["mean"], outcome["std"]] if num_runs(outcome) > 1 else [outcome["mean"]]
-    return " ± ".join(shown(score / divisor, outcome["metric"]) for score in scores)
-
-
-def num_runs(outcome: dict[str, Any]) -> int:
-    """How many final runs are behind an outcome."""
-    return sum(len(split["test_scores"]) for split in outcome["splits"])

@@ -16,9 +16,10 @@ from typing import Literal
 from wlhn.data.dataset import Dataset
 from wlhn.data.load import load
 from wlhn.errors import InputError, UnavailableError
-from wlhn.evaluation.evaluate import evaluate, in_words
+from wlhn.evaluation.evaluate import evaluate
 from wlhn.evaluation.executor import executor_named
 from wlhn.evaluation.grids import read_grid
+from wlhn.evaluation.outcome import in_words
 from wlhn.evaluation.settings import Settings
 from wlhn.experiments.request import Done, Request
 from wlhn.experiments.table import Column, Row, Table, read_table

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from wlhn.errors import InputError
 from wlhn.evaluation.comparison import compare
-from wlhn.evaluation.evaluate import OUTCOME, num_runs, read_outcome
 from wlhn.evaluation.metrics import METRICS
+from wlhn.evaluation.outcome import OUTCOME, num_runs, read_outcome
 from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.cells import candidates, cell_folder
 from wlhn.experiments.table import Column, Row, Table
