@@ -103,6 +103,38 @@ def test_the_printed_command_makes_the_cell_again(whole: Path, tmp_path: Path) -
     assert numbers(tmp_path) == numbers(whole)
 
 
+def test_a_check_finds_a_result_that_comes_out_otherwise(whole: Path, tmp_path: Path) -> None:
+    """Without jobs, as in a clone: all final runs are the same again; the least change of one is found, and named."""
+    shutil.copytree(whole, tmp_path, ignore=shutil.ignore_patterns("jobs"), dirs_exist_ok=True)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.json")}
+    command = ["reproduce", "table-graphs", "--out", str(tmp_path), "--check"]
+    ran = wlhn(*command, "9")
+    assert ran.code == 0, ran.err
+    assert "MUTAG, gin: 2 runs again, the same" in ran.err
+    assert "MUTAG, wlhn: 2 runs again, the same" in ran.err
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.json")} == before
+    outcome = json.loads(before[tmp_path / PLACE / "gin" / "evaluation.json"])
+    score = outcome["splits"][1]["test_scores"][0]
+    outcome["splits"][1]["test_scores"][0] = score + 1e-15
+    (tmp_path / PLACE / "gin" / "evaluation.json").write_text(json.dumps(outcome))
+    assert wlhn(*command, "1").code == 0
+    ran = wlhn(*command, "2")
+    assert ran.code == 2
+    assert f"MUTAG, gin: failed: split 1, seed 1, test items: came out as {score} with " in ran.err
+    assert "MUTAG, wlhn: 2 runs again, the same" in ran.err
+
+
+def test_a_check_takes_what_is_stored(tmp_path: Path) -> None:
+    for item, given, problem in (
+        ("table-graphs", (), "has none of these results, expected one to check"),
+        ("table-graphs", ("--splits", "1"), "splits: expected none with a check, the results have their own"),
+        ("table-time", (), "table-time: expected no check, it is a measurement or a drawing"),
+    ):
+        ran = wlhn("reproduce", item, "--out", tmp_path, "--check", "1", *given)
+        assert ran.code == 2
+        assert problem in ran.err
+
+
 def test_an_outcome_needs_no_jobs_to_count_as_done(
     whole: Path, grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

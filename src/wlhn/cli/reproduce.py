@@ -29,6 +29,10 @@ def reproduce(
     out: Annotated[Path, typer.Option("--out", help="The folder of results; what is done is not done again.")] = Path(
         "results"
     ),
+    check: Annotated[
+        int | None,
+        typer.Option("--check", min=1, help="Do so many final runs of each result in the folder again, and compare."),
+    ] = None,
     jobs: options.Jobs = None,
     executor: options.ExecutorKind = "local",
     address: options.Address = None,
@@ -54,6 +58,7 @@ def reproduce(
             executor=executor,
             address=address,
             retry_failed=retry_failed,
+            check=check,
             data_root=None if data_root is None else str(data_root),
             say=lambda what, phase, done, total: advance(done, total, f"{what}: {phase}"),
         )

@@ -16,6 +16,7 @@ FIELDS = (  # what is read from outcomes
     *(field.name for field in fields(Plan) if field.name != "search"),
     *("metric", "mean", "std", "splits", "numerics", "jobs", "seconds", "version"),
 )
+OF_SPLIT = ("hash", "settings", "valid", "test_scores", "seeds")
 
 
 def read_outcome(path: Path) -> dict[str, Any]:
@@ -24,8 +25,8 @@ def read_outcome(path: Path) -> dict[str, Any]:
     if not file.is_file():
         raise InputError(f"{file}: no such file, expected the outcome of `wlhn evaluate`")
     outcome = read_json(file, FIELDS)
-    if not outcome["splits"] or any("test_scores" not in split for split in outcome["splits"]):
-        raise InputError(f"{file}, splits: expected at least one, each with test_scores")
+    if not outcome["splits"] or any(field not in split for split in outcome["splits"] for field in OF_SPLIT):
+        raise InputError(f"{file}, splits: expected at least one, each with {', '.join(OF_SPLIT)}")
     return outcome
 
 

@@ -6,7 +6,7 @@ are named, and the others go on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from itertools import groupby
@@ -24,6 +24,8 @@ from wlhn.evaluation.settings import Settings
 from wlhn.experiments.request import Done, Request
 from wlhn.experiments.table import Column, Row, Table, read_table
 
+Work = Callable[[Dataset, Column, Row, Request, Executor | None], str]  # → what came of a cell, in words
+
 
 def reproduce_table(item: str, request: Request) -> Iterator[Done]:
     """Run the cells of a table of the paper that are asked for."""
@@ -32,7 +34,11 @@ def reproduce_table(item: str, request: Request) -> Iterator[Done]:
 
 def run_cells(table: Table, request: Request) -> Iterator[Done]:
     """Run the cells that are asked for, one after the other."""
-    cells = table.cells(request.datasets, request.models)
+    return each_cell(table.cells(request.datasets, request.models), request, _evaluated)
+
+
+def each_cell(cells: Sequence[tuple[Column, Row]], request: Request, work: Work) -> Iterator[Done]:
+    """Do something with each cell, its data and workers at hand."""
     for column, group in groupby(cells, key=lambda cell: cell[0]):
         try:
             dataset = load(column.data, data_root=request.data_root)
@@ -46,7 +52,7 @@ def run_cells(table: Table, request: Request) -> Iterator[Done]:
             part = f"{column.key}, {row.key}"
             try:  # workers of its own: those of one whose process died are of no use to the next
                 with executor_named(request.executor, request.jobs, request.address) as executor:
-                    done = Done(part, shown=_cell(dataset, column, row, request, executor))
+                    done = Done(part, shown=work(dataset, column, row, request, executor))
             except InputError as error:
                 done = Done(part, failed=str(error))
             yield done
@@ -67,7 +73,7 @@ def candidates(row: Row, grid: str, level: Literal["graph", "node"]) -> list[Set
     return list(dict.fromkeys(replace(settings, **row.settings) for settings in read_grid(grid, row.model, level)))
 
 
-def _cell(dataset: Dataset, column: Column, row: Row, request: Request, executor: Executor | None) -> str:
+def _evaluated(dataset: Dataset, column: Column, row: Row, request: Request, executor: Executor | None) -> str:
     place = cell_folder(request.folder, column, row)
     outcome = evaluate(
         dataset,

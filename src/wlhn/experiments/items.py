@@ -9,6 +9,7 @@ from pathlib import Path
 
 from wlhn.errors import InputError
 from wlhn.experiments.cells import reproduce_table
+from wlhn.experiments.check import check_cells
 from wlhn.experiments.depths import depth_table, depths_section, reproduce_depths
 from wlhn.experiments.epochs import reproduce_times, times_section
 from wlhn.experiments.large_tree import distances_section, reproduce_distances
@@ -20,6 +21,7 @@ from wlhn.files import replacing
 from wlhn.models.settings import one_of
 
 PARTS = ("datasets", "models", "grid", "splits", "final_runs", "seed", "jobs", "executor", "address", "retry_failed")
+STORED = ("grid", "splits", "final_runs", "seed", "retry_failed")  # what a check takes from the results themselves
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,13 @@ def reproduce(item: str, request: Request) -> Iterator[Done]:
     for part in PARTS:
         if part not in ITEMS[item].takes and getattr(request, part) != getattr(plain, part):
             raise InputError(f"{item}: expected no {part.replace('_', ' ')}, it has none to choose")
+        if part in STORED and request.check and getattr(request, part) != getattr(plain, part):
+            raise InputError(f"{part.replace('_', ' ')}: expected none with a check, the results have their own")
+    if request.check:
+        table = ITEMS[item].table
+        if table is None:
+            raise InputError(f"{item}: expected no check, it is a measurement or a drawing")
+        return check_cells(table(item), request)
     return ITEMS[item].run(item, request)
 
 

@@ -28,6 +28,7 @@ class Request:
     executor: str = "local"  # who does the jobs, see `executor_named`
     address: str | None = None
     retry_failed: bool = False
+    check: int | None = None  # so many final runs of each stored result are done again, instead of what is missing
     data_root: str | None = None
     say: Say = _silent  # hears of progress
 
