@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from wlhn.experiments.again import opening
 from wlhn.experiments.cells import run_cells
 from wlhn.experiments.figure import in_both_formats
 from wlhn.experiments.outcomes import Cell, read_cells
@@ -69,7 +70,7 @@ def depths_section(item: str, results: Path, link: str) -> str:
     """Accuracies by depth, whether numbers broke down, and the pictures."""
     paper, table = read_paper(item), depth_table(item)
     cells = read_cells(table, results)
-    parts = [f"## {table.title}", f"`wlhn reproduce {item}`. {table.about}", *table.notes]
+    parts = opening(item, table.title, table.about, table.notes)
     if not cells:
         return "\n\n".join([*parts, "Not run."])
     rows = [
@@ -104,5 +105,5 @@ def _line(item: str, cell: Cell) -> list[str]:
         cell.choice,
         duration(outcome["seconds"]),
         outcome["version"],
-        f"`{cell.command(item)}`",
+        cell.command(item),
     ]

@@ -16,7 +16,7 @@ from wlhn.bench.timing import alternate, threads
 from wlhn.data.load import load
 from wlhn.errors import InputError, UnavailableError
 from wlhn.evaluation.provenance import code_version, data_hash
-from wlhn.experiments.outcomes import AGAIN
+from wlhn.experiments.again import again, opening
 from wlhn.experiments.request import Done, Request
 from wlhn.experiments.table import known_key, read_paper
 from wlhn.files import read_json, write_json
@@ -80,7 +80,7 @@ def times_section(item: str, results: Path, link: str) -> str:
     paper = read_paper(item)
     known = list(paper["rows"]["GIN"])
     found = {name: _read(path) for name in known if (path := results / item / f"{name}.json").exists()}
-    parts = [f"## {paper['title']}", f"`wlhn reproduce {item}`. {paper['about']}", *paper["notes"]]
+    parts = opening(item, paper["title"], paper["about"], paper["notes"])
     if not found:
         return "\n\n".join([*parts, "Not run."])
     parts.append(
@@ -97,7 +97,7 @@ def times_section(item: str, results: Path, link: str) -> str:
         ]
         times = [f"{seconds[c]:.3f}" for c in CONTESTANTS]
         conditions = [str(result["rounds"]), str(result["threads"]), result["version"]]
-        rows.append([name, *ratios, *times, *conditions, f"`wlhn reproduce {item} --dataset {name} {AGAIN}`"])
+        rows.append([name, *ratios, *times, *conditions, again(item, dataset=name)])
     parts.append(markdown_table(header, rows))
     if len(found) < len(known):
         parts.append(f"Not run: {listed([name for name in known if name not in found])}.")

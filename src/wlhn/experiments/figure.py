@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wlhn.experiments.again import opening
 from wlhn.experiments.table import read_paper
 from wlhn.files import read_json
 from wlhn.report.markdown import markdown_table
@@ -34,7 +35,7 @@ def figure_section(
 ) -> str:
     """Title, what it is, the numbers as a table, the pictures; `fields` of the numbers that the table needs too."""
     paper = read_paper(item)
-    parts = [f"## {paper['title']}", f"`wlhn reproduce {item}`. {paper['about']}", *paper["notes"]]
+    parts = opening(item, paper["title"], paper["about"], paper["notes"])
     path = results / item / NUMBERS
     if not path.exists():
         return "\n\n".join([*parts, "Not run."])

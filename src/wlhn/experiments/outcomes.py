@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -13,11 +12,11 @@ from wlhn.evaluation.comparison import compare
 from wlhn.evaluation.metrics import METRICS
 from wlhn.evaluation.outcome import OUTCOME, num_runs, read_outcome
 from wlhn.evaluation.protocols import PROTOCOLS
+from wlhn.experiments.again import again
 from wlhn.experiments.cells import candidates, cell_folder
 from wlhn.experiments.table import Column, Row, Table
 from wlhn.report.markdown import signed
 
-AGAIN = "--out again"  # a folder without results: where there are some, nothing is done again
 REPEATS = 10  # folds, splits or seeds behind each of the paper's means
 
 
@@ -92,14 +91,15 @@ class Cell:
     def command(self, item: str) -> str:
         """What makes this cell again."""
         outcome = self.outcome
-        options = {
-            "grid": outcome["grid"] if outcome["grid"] != "lean" else None,
-            "splits": outcome["num_splits"],
-            "final-runs": outcome["final_runs"] if outcome["final_runs"] != self.all_runs else None,
-            "seed": outcome["seed"] or None,
-        }
-        given = "".join(f" --{name} {shlex.quote(str(value))}" for name, value in options.items() if value is not None)
-        return f"wlhn reproduce {item} --dataset {self.column.key} --model {self.row.key}{given} {AGAIN}"
+        return again(
+            item,
+            dataset=self.column.key,
+            model=self.row.key,
+            grid=outcome["grid"] if outcome["grid"] != "lean" else None,
+            splits=outcome["num_splits"],
+            final_runs=outcome["final_runs"] if outcome["final_runs"] != self.all_runs else None,
+            seed=outcome["seed"] or None,
+        )
 
 
 def published_number(given: Any) -> tuple[float, float | None] | None:

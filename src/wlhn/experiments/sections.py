@@ -7,6 +7,7 @@ from pathlib import Path
 
 from wlhn.errors import InputError
 from wlhn.evaluation.grids import grid_document
+from wlhn.experiments.again import opening
 from wlhn.experiments.outcomes import Cell, against, published_number, read_cells
 from wlhn.experiments.table import Column, Row, Table, read_table
 from wlhn.report.markdown import duration, listed, markdown_table, plus_minus, signed
@@ -18,7 +19,7 @@ def table_section(item: str, results: Path, link: str) -> str:
     """The section of a table whose cells are evaluations."""
     table = read_table(item)
     cells = read_cells(table, results)
-    parts = [f"## {table.title}", f"`wlhn reproduce {item}`. {table.about}", *table.notes]
+    parts = opening(item, table.title, table.about, table.notes)
     if not cells:
         return "\n\n".join([*parts, "Not run."])
     parts += [_overview(table, cells), *_verdict(table, cells)]
@@ -136,5 +137,5 @@ def _line(item: str, row: Row, cell: Cell, digits: int, ours: Cell | None) -> li
         against(cell, ours, digits),
         duration(outcome["seconds"]),
         outcome["version"],
-        f"`{cell.command(item)}`",
+        cell.command(item),
     ]

@@ -1,0 +1,23 @@
+"""How a report says what an item is, and the command that makes it again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+
+def again(item: str, **options: object) -> str:
+    """The command, in a folder without results: where there are some, nothing is done again.
+
+    >>> again("table-graphs", dataset="MUTAG", final_runs=1, grid=None)
+    '`wlhn reproduce table-graphs --dataset MUTAG --final-runs 1 --out again`'
+    """
+    given = [
+        f" --{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in options.items() if value is not None
+    ]
+    return f"`wlhn reproduce {item}{''.join(given)} --out again`"
+
+
+def opening(item: str, title: str, about: str, notes: Sequence[str]) -> list[str]:
+    """The first paragraphs of an item's section."""
+    return [f"## {title}", f"{again(item)}. {about}", *notes]
