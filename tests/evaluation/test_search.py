@@ -122,8 +122,10 @@ def test_a_search_that_was_interrupted_ends_in_the_same_place(tmp_path: Path) ->
     assert len(names(tmp_path / "torn")) == 14
     assert run(data, tmp_path / "torn") == whole
     assert names(tmp_path / "torn") == names(tmp_path / "whole")
-    longer = run(data, tmp_path / "torn", trials=12)  # the folder's search may grow
-    assert longer["visited"]["per_split"] == 12
+    longer = run(data, tmp_path / "torn", trials=11, num_splits=1)  # the folder's search may grow, not shrink
+    assert (longer["visited"]["per_split"], len(longer["splits"])) == (11, 2)
+    with pytest.raises(InputError, match="holds an evaluation with other search, expected a new folder"):
+        run(data, tmp_path / "torn", trials=10)
     assert names(tmp_path / "torn") >= {name for name in names(tmp_path / "whole") if name.startswith("select")}
 
 

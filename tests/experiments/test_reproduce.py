@@ -92,6 +92,14 @@ def test_the_report_has_ours_the_papers_and_the_same_bytes(whole: Path, tmp_path
     assert len(set(headings)) == len(headings) == 1 + len(ITEMS)
 
 
+def test_the_repositorys_report_is_that_of_its_results(tmp_path: Path) -> None:
+    """RESULTS.md has nothing that was written by hand, and nothing that is out of date."""
+    root = Path(__file__).parents[2]
+    write_report(root / "results", tmp_path / "RESULTS.md")
+    link = os.path.relpath(root, tmp_path)
+    assert (tmp_path / "RESULTS.md").read_text().replace(f"({link}/", "(") == (root / "RESULTS.md").read_text()
+
+
 def test_the_printed_command_makes_the_cell_again(whole: Path, tmp_path: Path) -> None:
     write_report(whole, tmp_path / "RESULTS.md")
     lines = re.findall(r"`(wlhn reproduce table-graphs --dataset .*?)`", (tmp_path / "RESULTS.md").read_text())
@@ -103,31 +111,38 @@ def test_the_printed_command_makes_the_cell_again(whole: Path, tmp_path: Path) -
     assert numbers(tmp_path) == numbers(whole)
 
 
-def test_a_check_finds_a_result_that_comes_out_otherwise(whole: Path, tmp_path: Path) -> None:
+def test_a_check_finds_a_result_that_comes_out_otherwise(whole: Path, grid: Path, tmp_path: Path) -> None:
     """Without jobs, as in a clone: all final runs are the same again; the least change of one is found, and named."""
     shutil.copytree(whole, tmp_path, ignore=shutil.ignore_patterns("jobs"), dirs_exist_ok=True)
+    run(tmp_path, grid, "--final-runs", "2")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.json")}
     command = ["reproduce", "table-graphs", "--out", str(tmp_path), "--check"]
     ran = wlhn(*command, "9")
     assert ran.code == 0, ran.err
-    assert "MUTAG, gin: 2 runs again, the same" in ran.err
-    assert "MUTAG, wlhn: 2 runs again, the same" in ran.err
+    assert "MUTAG, gin: 4 runs again, the same" in ran.err
+    assert "MUTAG, wlhn: 4 runs again, the same" in ran.err
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.json")} == before
-    outcome = json.loads(before[tmp_path / PLACE / "gin" / "evaluation.json"])
-    score = outcome["splits"][1]["test_scores"][0]
-    outcome["splits"][1]["test_scores"][0] = score + 1e-15
-    (tmp_path / PLACE / "gin" / "evaluation.json").write_text(json.dumps(outcome))
-    assert wlhn(*command, "1").code == 0
-    ran = wlhn(*command, "2")
-    assert ran.code == 2
-    assert f"MUTAG, gin: failed: split 1, seed 1, test items: came out as {score} with " in ran.err
-    assert "MUTAG, wlhn: 2 runs again, the same" in ran.err
+
+    path = tmp_path / PLACE / "gin" / "evaluation.json"
+    for field, items in (("test_scores", "test"), ("valid", "valid")):
+        outcome = json.loads(before[path])
+        score = outcome["splits"][0][field][1]
+        outcome["splits"][0][field][1] = score + 1e-15
+        path.write_text(json.dumps(outcome))
+        assert wlhn(*command, "2").code == 0  # the first runs on the two splits
+        ran = wlhn(*command, "3")
+        assert ran.code == 2
+        assert f"MUTAG, gin: failed: split 0, seed 2, {items} items: came out as {score} with " in ran.err
+        assert "MUTAG, wlhn: 3 runs again, the same" in ran.err
+    path.write_text(json.dumps(json.loads(before[path]) | {"data_hash": "0" * 12}))
+    ran = wlhn(*command, "1", "--jobs", "2")
+    assert "MUTAG, gin: failed: split 0, seed 1: MUTAG: not the data this job was made for, expected 0000" in ran.err
 
 
 def test_a_check_takes_what_is_stored(tmp_path: Path) -> None:
     for item, given, problem in (
         ("table-graphs", (), "has none of these results, expected one to check"),
-        ("table-graphs", ("--splits", "1"), "splits: expected none with a check, the results have their own"),
+        ("table-graphs", ("--splits", "1"), "splits: expected none with a check, which runs what is stored"),
         ("table-time", (), "table-time: expected no check, it is a measurement or a drawing"),
     ):
         ran = wlhn("reproduce", item, "--out", tmp_path, "--check", "1", *given)
@@ -173,6 +188,13 @@ def test_a_result_file_that_lacks_something_is_named(whole: Path, tmp_path: Path
             assert ran.code == 2
             assert f"{item}: expected a field '{field}', found none" in ran.err
         (tmp_path / item).write_text(json.dumps(whole_file))
+        for field in whole_file.get("splits", [{}])[0]:
+            damaged = [{key: value for key, value in split.items() if key != field} for split in whole_file["splits"]]
+            (tmp_path / item).write_text(json.dumps(whole_file | {"splits": damaged}))
+            ran = wlhn("report", tmp_path, "--out", tmp_path / "RESULTS.md")
+            assert ran.code == 2
+            assert re.search(f"{item}, splits: expected at least one, each with .*{field}", ran.err)
+        (tmp_path / item).write_text(json.dumps(whole_file))
     assert wlhn("report", tmp_path, "--out", tmp_path / "RESULTS.md").code == 0
 
 
@@ -180,6 +202,8 @@ def outcome_of(whole: Path, results: Path, mean: float, place: Path = PLACE / "w
     """The report on a made-up outcome of WLHN, on MUTAG if not elsewhere, all folds and runs."""
     outcome = json.loads((whole / PLACE / "wlhn" / "evaluation.json").read_bytes())
     outcome |= {"mean": mean, "num_splits": None, "final_runs": 3} | changes
+    for split in outcome["splits"]:
+        split |= {field: split[field][:1] * outcome["final_runs"] for field in ("valid", "test_scores", "seeds")}
     path = results / place / "evaluation.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(outcome))

@@ -17,7 +17,7 @@ from typing import Any
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import Split, splits_hash
 from wlhn.errors import InputError
-from wlhn.evaluation.executor import RemoteExecutor
+from wlhn.evaluation.executor import along
 from wlhn.evaluation.jobs import Job, run_jobs
 from wlhn.evaluation.metrics import METRICS
 from wlhn.evaluation.outcome import OUTCOME, read_outcome
@@ -101,7 +101,7 @@ def evaluate(
             stops=stops,
         )
 
-    sent = executor.share(dataset) if isinstance(executor, RemoteExecutor) else None  # others load it by name
+    sent = along(executor, dataset)
 
     def results(phase: str, jobs: list[Job]) -> list[dict[str, Any]]:
         heard = lambda done, total: on_done(phase, done, total)  # noqa: E731

@@ -24,6 +24,11 @@ class RemoteExecutor(Executor):
         """Something to submit in place of a value, which so travels once to each machine."""
 
 
+def along(executor: Executor | None, dataset: Any) -> Any:
+    """What to send along with jobs on a data set: what a remote executor shares; others load it by its name."""
+    return executor.share(dataset) if isinstance(executor, RemoteExecutor) else None
+
+
 def executor_named(
     kind: str, processes: int | None = None, address: str | None = None
 ) -> AbstractContextManager[Executor | None]:

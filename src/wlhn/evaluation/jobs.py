@@ -124,14 +124,16 @@ def checkpoint_path(folder: Path, job: Job) -> Path:
     return folder / f".{job.name}.checkpoint"
 
 
-def work(spec: dict[str, Any], folder: str, dataset: Dataset | None = None) -> dict[str, Any]:
+def work(spec: dict[str, Any], folder: str | None, dataset: Dataset | None = None) -> dict[str, Any]:
     """Do the job of a spec: its result, or {"error": traceback}. This is all an executor has to call.
 
-    Checkpoints go to the folder, if it can be seen from here; the data set is loaded by name, unless it is given.
+    Checkpoints go to the folder, if there is one that can be seen from here; the data set is loaded by name, unless it
+    is given.
     """
-    job, place = Job(**spec), Path(folder)
+    job = Job(**spec)
     try:
-        return run_job(job, checkpoint_path(place, job) if place.is_dir() else None, dataset)
+        seen = folder is not None and Path(folder).is_dir()
+        return run_job(job, checkpoint_path(Path(str(folder)), job) if seen else None, dataset)
     except Exception:
         return {"error": traceback.format_exc()}
 
@@ -155,14 +157,14 @@ def run_jobs(
         waiting = [job for job in waiting if not error_path(folder, job).exists()]
     done = len(jobs) - len(waiting)
     on_done(done, len(jobs))
-    for job, result in _work_all(waiting, folder.resolve(), executor, dataset):
+    for job, result in work_all(waiting, str(folder.resolve()), executor, dataset):
         _keep(folder, job, result)
         done += 1
         on_done(done, len(jobs))
     failed = [job for job in jobs if not result_path(folder, job).exists()]
     if failed:
         where = error_path(folder, failed[0])
-        why = where.read_text(encoding="utf-8").strip().splitlines()[-1] if where.exists() else "its process died"
+        why = reason(where.read_text(encoding="utf-8") if where.exists() else None)
         raise InputError(
             f"{len(failed)} of {len(jobs)} jobs failed, the first: {why} (see {where}); "
             "expected all of them, --retry-failed tries them again"
@@ -181,18 +183,25 @@ def _result(path: Path) -> dict[str, Any]:
     return result
 
 
-def _work_all(
-    jobs: Sequence[Job], folder: Path, executor: Executor | None, dataset: Any
+def reason(error: str | None) -> str:
+    """Why a job has no result, in a line: the end of its traceback, or that there is none."""
+    if error is None:
+        return "its process died"
+    return error.strip().splitlines()[-1].removeprefix(f"{InputError.__module__}.{InputError.__name__}: ")
+
+
+def work_all(
+    jobs: Sequence[Job], folder: str | None, executor: Executor | None, dataset: Any
 ) -> Iterator[tuple[Job, dict[str, Any]]]:
     """Jobs with what came of them, as they come; a job whose process died never comes."""
     if executor is None:
         for job in jobs:
-            yield job, work(asdict(job), str(folder), dataset)
+            yield job, work(asdict(job), folder, dataset)
         return
     futures: dict[Future[dict[str, Any]], Job] = {}
     with suppress(BrokenExecutor):  # a process died before all were given out
         for job in jobs:
-            futures[executor.submit(work, asdict(job), str(folder), dataset)] = job
+            futures[executor.submit(work, asdict(job), folder, dataset)] = job
     for future in as_completed(futures):
         match future.exception():
             case None:

@@ -16,7 +16,8 @@ FIELDS = (  # what is read from outcomes
     *(field.name for field in fields(Plan) if field.name != "search"),
     *("metric", "mean", "std", "splits", "numerics", "jobs", "seconds", "version"),
 )
-OF_SPLIT = ("hash", "settings", "valid", "test_scores", "seeds")
+OF_SPLIT = ("hash", "train", "test", "settings")
+OF_RUNS = ("valid", "test_scores", "seeds")  # of a split, one for each final run
 
 
 def read_outcome(path: Path) -> dict[str, Any]:
@@ -25,8 +26,13 @@ def read_outcome(path: Path) -> dict[str, Any]:
     if not file.is_file():
         raise InputError(f"{file}: no such file, expected the outcome of `wlhn evaluate`")
     outcome = read_json(file, FIELDS)
-    if not outcome["splits"] or any(field not in split for split in outcome["splits"] for field in OF_SPLIT):
-        raise InputError(f"{file}, splits: expected at least one, each with {', '.join(OF_SPLIT)}")
+    runs = outcome["final_runs"]
+    for split in outcome["splits"] or [{}]:
+        if any(field not in split for field in OF_SPLIT) or any(len(split.get(key, ())) != runs for key in OF_RUNS):
+            raise InputError(
+                f"{file}, splits: expected at least one, each with {', '.join(OF_SPLIT)}, and {runs} each of "
+                f"{', '.join(OF_RUNS)}"
+            )
     return outcome
 
 

@@ -30,7 +30,7 @@ class Plan:
     search: int | None = None  # how many candidates are tried on each split; all where None
 
 
-EXTENT = ("num_splits", "final_runs", "search")  # may grow in a folder: the jobs are the same ones
+EXTENT = ("num_splits", "final_runs", "search")  # may grow in a folder
 
 
 def keep_plan(folder: Path, plan: Plan) -> None:
@@ -42,6 +42,8 @@ def keep_plan(folder: Path, plan: Plan) -> None:
         if before == document:
             return
         different = [key for key, value in document.items() if key not in EXTENT and before.get(key) != value]
+        if _most(before.get("search"), plan.search) != plan.search:  # fewer would take the place of more
+            different.append("search")
         if different:
             raise InputError(f"{folder}: holds an evaluation with other {', '.join(different)}, expected a new folder")
     write_json(path, document)
@@ -49,12 +51,16 @@ def keep_plan(folder: Path, plan: Plan) -> None:
 
 def never_less(plan: Plan, before: dict[str, Any]) -> Plan:
     """A plan of at least the extent that an outcome has already, if that outcome is of the same plan otherwise."""
-    same = asdict(plan).keys() - {"num_splits", "final_runs", "candidates"}
+    same = asdict(plan).keys() - {*EXTENT, "candidates"}
     if any(key not in before or before[key] != getattr(plan, key) for key in same):
         return plan
-    splits = (plan.num_splits, before["num_splits"])
     return replace(
         plan,
-        num_splits=None if None in splits else max(splits),
+        num_splits=_most(plan.num_splits, before["num_splits"]),
         final_runs=max(plan.final_runs, before["final_runs"]),
     )
+
+
+def _most(one: int | None, other: int | None) -> int | None:
+    """The larger of two numbers of which None stands for all there are."""
+    return None if one is None or other is None else max(one, other)

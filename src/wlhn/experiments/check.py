@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
-from wlhn.evaluation.jobs import Job, run_jobs
+from wlhn.evaluation.executor import along
+from wlhn.evaluation.jobs import Job, reason, work_all
 from wlhn.evaluation.outcome import OUTCOME, read_outcome
 from wlhn.experiments.cells import cell_folder, each_cell
 from wlhn.experiments.request import Done, Request
@@ -32,21 +31,21 @@ def check_cells(table: Table, request: Request) -> Iterator[Done]:
 def _checked(dataset: Dataset, column: Column, row: Row, request: Request, executor: Executor | None) -> str:
     outcome = read_outcome(cell_folder(request.folder, column, row))
     stored = _final_runs(outcome, column, request.data_root)[: request.check]
-    with TemporaryDirectory() as scratch:
-        again = run_jobs(
-            [job for job, _ in stored],
-            Path(scratch),
-            executor,
-            on_done=lambda done, total: request.say(f"{column.key}, {row.key}", "again", done, total),
-        )
-    for (job, scores), result in zip(stored, again, strict=True):
-        for items, score in scores.items():
+    waiting = {job.name: scores for job, scores in stored}
+    for job, result in work_all([job for job, _ in stored], None, executor, along(executor, dataset)):
+        where = f"split {job.split}, seed {job.seed}"
+        if "error" in result:
+            raise InputError(f"{where}: {reason(result['error'])}")
+        for items, score in waiting.pop(job.name).items():
             if result["scores"][items] != score:
                 raise InputError(
-                    f"split {job.split}, seed {job.seed}, {items} items: came out as {result['scores'][items]} with "
-                    f"{result['version']}, expected {score} as stored by {outcome['version']}"
+                    f"{where}, {items} items: came out as {result['scores'][items]} with {result['version']}, "
+                    f"expected {score} as stored by {outcome['version']}"
                 )
-    return f"{len(again)} run{'s' * (len(again) > 1)} again, the same"
+        request.say(f"{column.key}, {row.key}", "again", len(stored) - len(waiting), len(stored))
+    if waiting:
+        raise InputError(f"{min(waiting)}: {reason(None)}")
+    return f"{len(stored)} run{'s' * (len(stored) > 1)} again, the same"
 
 
 def _final_runs(outcome: dict[str, Any], column: Column, data_root: str | None) -> list[tuple[Job, dict[str, float]]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from wlhn.experiments.again import opening
@@ -44,10 +43,7 @@ def _key(model: str, depth: int) -> str:
 def reproduce_depths(item: str, request: Request) -> Iterator[Done]:
     """Run the points that are asked for (a model stands for all its depths), and draw what is there."""
     paper, table = read_paper(item), depth_table(item)
-    models: list[str] = []
-    for name in request.models:
-        models += [_key(name, d) for d in paper["depths"]] if name in paper["models"] else [name]
-    yield from run_cells(table, replace(request, models=tuple(models)))
+    yield from run_cells(table, request)
     cells = read_cells(table, request.folder)
     for column in table.columns:
         shown = [m for m in paper["models"] if any((column.key, _key(m, d)) in cells for d in paper["depths"])]

@@ -21,7 +21,7 @@ from wlhn.files import replacing
 from wlhn.models.settings import one_of
 
 PARTS = ("datasets", "models", "grid", "splits", "final_runs", "seed", "jobs", "executor", "address", "retry_failed")
-STORED = ("grid", "splits", "final_runs", "seed", "retry_failed")  # what a check takes from the results themselves
+NOT_CHECKED = ("grid", "splits", "final_runs", "seed", "retry_failed")  # a check does what is stored, and keeps no jobs
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ def reproduce(item: str, request: Request) -> Iterator[Done]:
     for part in PARTS:
         if part not in ITEMS[item].takes and getattr(request, part) != getattr(plain, part):
             raise InputError(f"{item}: expected no {part.replace('_', ' ')}, it has none to choose")
-        if part in STORED and request.check and getattr(request, part) != getattr(plain, part):
-            raise InputError(f"{part.replace('_', ' ')}: expected none with a check, the results have their own")
+        if part in NOT_CHECKED and request.check and getattr(request, part) != getattr(plain, part):
+            raise InputError(f"{part.replace('_', ' ')}: expected none with a check, which runs what is stored")
     if request.check:
         table = ITEMS[item].table
         if table is None:

@@ -59,13 +59,17 @@ class Table:
     def cells(self, datasets: Sequence[str] = (), models: Sequence[str] = ()) -> list[tuple[Column, Row]]:
         """Columns and rows that go together, data set by data set; of these names alone, where there are any.
 
+        A model that is not a row itself stands for all its rows.
+
         >>> [(column.key, row.key) for column, row in read_table("table-graphs").cells(["mutag"], ["gin", "wlhn"])]
         [('MUTAG', 'gin'), ('MUTAG', 'wlhn')]
         """
         wanted = [known_key("dataset", name, [c.key for c in self.columns]) for name in datasets]
-        models = [known_key("model", name, [row.key for row in self.rows]) for name in models]
+        keys = [row.key for row in self.rows]
+        families = [model for model in dict.fromkeys(row.model for row in self.rows) if model not in keys]
+        chosen = [known_key("model", name, [*keys, *families]) for name in models]
         columns = [c for c in self.columns if not wanted or c.key in wanted]
-        rows = [row for row in self.rows if not models or row.key in models]
+        rows = [r for r in self.rows if not chosen or r.key in chosen or (r.model in families and r.model in chosen)]
         return [(c, row) for c in columns for row in rows if row.columns is None or c.key in row.columns]
 
 
