@@ -58,8 +58,9 @@ of its final runs; over runs where there is one split; divided by their number, 
 settings are selected on validation items alone. "One standard error" is the paper's deviation over √10. Time is the
 sum of the wall clocks of a cell's jobs, on one thread each, on a machine that may have been busy. "Against WLHN" is
 the mean difference on the same splits, with p of the corrected resampled t-test (Nadeau and Bengio). The command at
-the end of a line makes it again, in a folder `again`; to the last digit (times apart) with the version of the code
-that is named, or versions, where a cell was filled over time: later ones round, or draw dropout, otherwise."""
+the end of a line makes it again, in a folder `again`, times apart; the version is that of the code that did the work,
+or versions, where a cell was filled over time. `wlhn reproduce ITEM --check 1` does one run of each cell again and says
+whether the code at hand still comes out the same, to the last digit."""
 
 
 def reproduce(item: str, request: Request) -> Iterator[Done]:
