@@ -132,8 +132,8 @@ def work(spec: dict[str, Any], folder: str | None, dataset: Dataset | None = Non
     """
     job = Job(**spec)
     try:
-        seen = folder is not None and Path(folder).is_dir()
-        return run_job(job, checkpoint_path(Path(str(folder)), job) if seen else None, dataset)
+        place = None if folder is None else Path(folder)
+        return run_job(job, checkpoint_path(place, job) if place and place.is_dir() else None, dataset)
     except Exception:
         return {"error": traceback.format_exc()}
 

@@ -32,9 +32,10 @@ def _checked(dataset: Dataset, column: Column, row: Row, request: Request, execu
     outcome = read_outcome(cell_folder(request.folder, column, row))
     stored = _final_runs(outcome, column, request.data_root)[: request.check]
     waiting = {job.name: scores for job, scores in stored}
-    say = lambda: request.say(f"{column.key}, {row.key}", "again", len(stored) - len(waiting), len(stored))  # noqa: E731
-    say()
-    for job, result in work_all([job for job, _ in stored], None, executor, along(executor, dataset)):
+    part = f"{column.key}, {row.key}"
+    request.say(part, "again", 0, len(stored))
+    results = work_all([job for job, _ in stored], None, executor, along(executor, dataset))
+    for done, (job, result) in enumerate(results, 1):
         where = f"split {job.split}, seed {job.seed}"
         if "error" in result:
             raise InputError(f"{where}: {reason(result['error'])}")
@@ -44,7 +45,7 @@ def _checked(dataset: Dataset, column: Column, row: Row, request: Request, execu
                     f"{where}, {items} items: came out as {result['scores'][items]} with {result['version']}, "
                     f"expected {score} as stored by {outcome['version']}"
                 )
-        say()
+        request.say(part, "again", done, len(stored))
     if waiting:
         raise InputError(f"{min(waiting)}: {reason(None)}")
     return f"{len(stored)} run{'s' * (len(stored) > 1)} again, the same"
