@@ -3,17 +3,17 @@
 import json
 
 import pytest
-
 from running import wlhn
+
 from wlhn.bench import alternate
 from wlhn.bench.baselines import PLAIN, Plain
 from wlhn.bench.construction import construction
 from wlhn.bench.epoch import CHANNELS, LAYERS
 from wlhn.bench.refinement import contest, growth
 from wlhn.data import load
+from wlhn.data.vocabulary import Vocabulary
 from wlhn.models.registry import build_model
 from wlhn.models.settings import ModelSettings
-from wlhn.models.vocabulary import Vocabulary
 
 
 def test_contestants_take_turns() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from running import wlhn
+
 from wlhn import Hierarchy, diffhypcon, quality, refine, sala, sarkar
 from wlhn.data import load
 from wlhn.embeddings import random_gin

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from running import wlhn
+
 from wlhn import Hierarchy, refine
 from wlhn.data import load
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-
-from evaluation.tiny import tiny, write_tu
 from running import wlhn as run_command
+from tiny import tiny, write_tu
+
 from wlhn.cli.options import typer
 from wlhn.cli.train import train as train_command
 from wlhn.evaluation.grids import read_grid
-from wlhn.evaluation.settings import Settings
+from wlhn.training.settings import Settings
 
 FAST = ["--epochs", "3", "--hidden-channels", "8", "--num-layers", "2"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from strategies import collections
+
 from wlhn.data import Split, as_dataset, load
 from wlhn.data.audit import Leak, audit
 from wlhn.graphs import Graphs

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from wlhn.data import Dataset, load
 from wlhn.data.builtin import mutag_folder
 from wlhn.data.cache import cached
-from wlhn.data.tu import read_tu, source_files
+from wlhn.data.readers.tu import read_tu, source_files
 
 
 def read(counter: list[int]) -> Dataset:

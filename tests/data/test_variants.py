@@ -9,9 +9,9 @@ from wlhn.data import Dataset, load
 from wlhn.data.splits import Split
 from wlhn.data.variants import with_noise
 from wlhn.errors import InputError
-from wlhn.evaluation.problem import Problem
-from wlhn.evaluation.provenance import data_hash
-from wlhn.evaluation.settings import Settings
+from wlhn.training.problem import Problem
+from wlhn.training.provenance import data_hash
+from wlhn.training.settings import Settings
 
 
 def featured() -> Dataset:

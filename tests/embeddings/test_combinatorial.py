@@ -8,8 +8,8 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-
 from strategies import random_tree
+
 from wlhn import InputError, Tree, quality, refine, sala, sarkar, sarkar_points
 from wlhn.data import load
 from wlhn.embeddings import spherical_code

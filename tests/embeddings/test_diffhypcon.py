@@ -11,8 +11,8 @@ from exact import algorithm_1, as_tensor
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-
 from strategies import random_tree
+
 from wlhn import InputError, Tree, diffhypcon
 
 STAR = 2 * math.asinh(1)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 from exact import algorithm_1, distance
-
 from strategies import random_tree
+
 from wlhn import Tree, TreeEmbedding, diffhypcon, sala, sarkar, sarkar_points
 from wlhn.hyperbolic.polar import polar_distance
 

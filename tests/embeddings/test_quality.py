@@ -6,8 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-
 from strategies import random_tree
+
 from wlhn import Tree, diffhypcon, quality, sarkar
 from wlhn.embeddings.quality import mean_average_precision
 

@@ -4,8 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-
 from strategies import within_graphs
+
 from wlhn import diffhypcon, quality, refine
 from wlhn.data import load
 from wlhn.embeddings import random_gin

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiny import tiny, write_tu
 
-from evaluation.tiny import tiny, write_tu
 from wlhn.data import load
 from wlhn.errors import InputError
 from wlhn.evaluation import jobs
@@ -24,7 +24,7 @@ from wlhn.evaluation.evaluate import evaluate
 from wlhn.evaluation.grids import grid_document, read_grid
 from wlhn.evaluation.outcome import read_outcome
 from wlhn.evaluation.protocols import PROTOCOLS, ten_fold
-from wlhn.evaluation.settings import Settings
+from wlhn.training.settings import Settings
 
 SMALL = {"hidden_channels": 8, "num_layers": 2, "batch_size": 16}
 COMMAND = "import sys; from wlhn.cli import main; sys.argv[0] = 'wlhn'; main()"

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from evaluation.tiny import tiny
 from running import wlhn
+from tiny import tiny
+
 from wlhn.data import Dataset
 from wlhn.errors import InputError
 from wlhn.evaluation import jobs
 from wlhn.evaluation.evaluate import evaluate
 from wlhn.evaluation.protocols import ten_fold
 from wlhn.evaluation.search import Trial, search
-from wlhn.evaluation.settings import Settings
+from wlhn.training.settings import Settings
 
 pytest.importorskip("optuna", reason="needs optuna")
 GRID = [

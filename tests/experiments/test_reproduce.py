@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from running import wlhn
+
 from wlhn.data.dataset import Dataset
 from wlhn.data.load import load
 from wlhn.errors import InputError, UnavailableError

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from strategies import collections, within_graphs
+
 from wlhn import Graphs, InputError
 
 SQUARE = [[0, 1, 2, 3], [1, 2, 3, 0]]
@@ -48,7 +48,7 @@ def test_select_takes_whole_graphs(graphs: Graphs, data: st.DataObject) -> None:
 def test_large_graphs_are_grouped_alike(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
     edges = np.random.default_rng(nodes).integers(0, nodes, (2, 5000))
     small = Graphs.from_edges(edges, nodes, edge_label=np.arange(5000))
-    monkeypatch.setattr("wlhn.graphs.sorting.RANGE", 4)  # many ranges
+    monkeypatch.setattr("wlhn.loops.sorting.RANGE", 4)  # many ranges
     large = Graphs.from_edges(edges, nodes, edge_label=np.arange(5000))
     for column in ("row_ptr", "neighbour", "edge_label"):
         assert np.array_equal(getattr(small, column), getattr(large, column))

@@ -5,9 +5,9 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from hypothesis import given, settings
+from strategies import collections, edge_list
 from torch_geometric.data import Batch, Data
 
-from strategies import collections, edge_list
 from wlhn.graphs import Graphs, as_graphs, to_networkx, to_pyg
 
 

@@ -4,8 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
-
 from strategies import collections
+
 from wlhn import Graphs, InputError, as_graphs, assign, refine
 from wlhn.graphs.convert import _join
 

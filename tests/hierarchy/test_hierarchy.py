@@ -7,8 +7,8 @@ import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-
 from strategies import collections
+
 from wlhn import Graphs, Hierarchy, InputError, assign, refine, wl_distance
 
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-
 from strategies import collections, within_graphs
+
 from wlhn import Graphs, Hierarchy, InputError, as_graphs, refine
 from wlhn.data import load
 from wlhn.hierarchy.refinement import encode, refine_once
@@ -131,7 +131,7 @@ def test_colliding_hashes_change_nothing(mask: int, graphs: Graphs, seed: int) -
 def test_large_graphs_are_refined_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = as_graphs([nx.barabasi_albert_graph(300, 2, seed=2), nx.star_graph(300)])
     small = [refine(graph, 3, initial) for initial in ("uniform", "degree")]
-    monkeypatch.setattr("wlhn.graphs.sorting.RANGE", 2)  # many ranges, as if there were millions of nodes
+    monkeypatch.setattr("wlhn.loops.sorting.RANGE", 2)  # many ranges, as if there were millions of nodes
     for hierarchy, initial in zip(small, ("uniform", "degree"), strict=True):
         assert_same_names(hierarchy, refine(graph, 3, initial), np.arange(graph.num_nodes))
 
@@ -215,7 +215,7 @@ def test_bad_starts_are_named(arguments: dict, sentence: str) -> None:
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = as_graphs(nx.barabasi_albert_graph(500, 3, seed=1))
     alone = refine(graph, 3)
-    monkeypatch.setattr("wlhn.parallel.SMALL", 1)
+    monkeypatch.setattr("wlhn.loops.parallel.SMALL", 1)
     threads = torch.get_num_threads()
     torch.set_num_threads(3)
     try:

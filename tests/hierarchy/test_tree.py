@@ -3,8 +3,8 @@
 import networkx as nx
 import numpy as np
 import pytest
-
 from strategies import random_tree
+
 from wlhn import InputError, Tree
 
 

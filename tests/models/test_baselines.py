@@ -12,18 +12,18 @@ from torch_geometric.nn import GINConv, NNConv, SAGEConv, SortAggregation, dense
 from torch_geometric.utils import to_dense_adj, to_dense_batch
 
 from wlhn import refine
+from wlhn.batching.matrices import mean_matrix
 from wlhn.bench.epoch import PlainGIN
 from wlhn.errors import InputError
 from wlhn.hyperbolic import poincare_distance
-from wlhn.models.at_once import Inputs
 from wlhn.models.diffpool import diff_pool
-from wlhn.models.dropout import Dropout
 from wlhn.models.ecc import EDGE_FILTERS, EdgeConditioned
 from wlhn.models.geom_gcn import neighbourhoods
-from wlhn.models.latent_space import latent_distance, place_nodes
-from wlhn.models.matrices import mean_matrix
+from wlhn.models.machine import Inputs
 from wlhn.models.pgnn import PositionLayer, draw_anchors, nearest_anchors
-from wlhn.models.pooling import sort_pool
+from wlhn.nn.dropout import Dropout
+from wlhn.nn.latent_space import latent_distance, place_nodes
+from wlhn.nn.pooling import sort_pool
 
 GRAPHS = sample().graphs
 EDGES = torch.from_numpy(GRAPHS.edge_index.astype(np.int64))
@@ -202,9 +202,9 @@ def test_morgan_fingerprints_are_those_of_the_molecules(tmp_path: Path) -> None:
     from rdkit import DataStructs
     from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
 
-    from wlhn.data.molecules import read_smiles
+    from wlhn.data.readers.molecules import read_smiles
+    from wlhn.data.vocabulary import Vocabulary
     from wlhn.models.morgan_forest import MorganForest
-    from wlhn.models.vocabulary import Vocabulary
 
     smiles = ["CCO", "c1ccccc1C(=O)O", "CC(=O)Oc1ccccc1C(=O)O", "C1CC1N", "O=[N+]([O-])c1ccccc1", "CCO.[Na+]", "C"]
     table = tmp_path / "molecules.csv"

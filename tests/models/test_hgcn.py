@@ -7,10 +7,10 @@ from baseline_graphs import rows, sample
 from torch import Tensor, nn
 from torch_geometric.utils import to_dense_adj
 
+from wlhn.batching.matrices import mean_matrix
 from wlhn.hyperbolic import exp0, log0, mobius_add
 from wlhn.models.hgcn import HyperbolicConvolution
-from wlhn.models.matrices import mean_matrix
-from wlhn.models.spaces import FARTHEST, HYPERBOLOID, POINCARE, Space
+from wlhn.nn.spaces import FARTHEST, HYPERBOLOID, POINCARE, Space
 
 EDGES = sample().inputs()["edge_index"]
 
@@ -92,9 +92,9 @@ def test_translation_of_tangent_vectors_by_finite_differences(scale: float) -> N
 def test_hgcn_stays_finite_on_cornell(name: str, curvature: float) -> None:
     """300 epochs in float32, with all that can go wrong: the larger step, attention, maps at the nodes themselves."""
     from wlhn.data import load
-    from wlhn.evaluation.fit import fit
-    from wlhn.evaluation.problem import Problem
-    from wlhn.evaluation.settings import Settings
+    from wlhn.training.fit import fit
+    from wlhn.training.problem import Problem
+    from wlhn.training.settings import Settings
 
     cornell = load("Cornell")
     settings = Settings(

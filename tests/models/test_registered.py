@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from wlhn import InputError
 from wlhn.cli.app import app
-from wlhn.evaluation.run_folder import load_run
-from wlhn.models.at_once import AtOnce
+from wlhn.models.machine import AtOnce
 from wlhn.models.pgnn import PGNN, draw_anchors, nearest_anchors
 from wlhn.models.registry import MODELS
+from wlhn.runs.run_folder import load_run
 
 OPTIONS = [  # each option away from its default, so that no branch goes unseen
     ("gin", {"learn_epsilon": True}),

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 from baseline_graphs import LEARNED, SEES_EDGES
+from tiny import tiny
 
-from evaluation.tiny import tiny
+from wlhn.batching.collator import Feed, run
+from wlhn.data.vocabulary import Vocabulary
 from wlhn.errors import InputError
-from wlhn.models.feed import Feed, run
-from wlhn.models.loss import loss
-from wlhn.models.network import Common
 from wlhn.models.registry import COMMON, MODELS, build_model, check_options
 from wlhn.models.settings import ModelSettings
-from wlhn.models.vocabulary import Vocabulary
+from wlhn.nn.network import Common
+from wlhn.training.loss import loss
 
 ALL = pytest.mark.parametrize("name", [name for name, level in LEARNED if level == "graph"])
 LEVELS = pytest.mark.parametrize(("name", "level"), LEARNED)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 from baseline_graphs import LEARNED
+from tiny import tiny
 
-from evaluation.tiny import tiny
-from wlhn.models.feed import Feed, run
+from wlhn.batching.collator import Feed, run
+from wlhn.data.vocabulary import Vocabulary
 from wlhn.models.registry import MODELS, build_model
 from wlhn.models.settings import ModelSettings
-from wlhn.models.vocabulary import Vocabulary
 
 
 @pytest.mark.parametrize("channels", [8, 64])

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from torch_geometric.nn import GINConv
 
 from wlhn import Graphs, InputError
-from wlhn.hierarchy.colour_batch import ColourBatch, node_batch
+from wlhn.batching.colour_batch import ColourBatch, node_batch
+from wlhn.batching.loader import make_quotient
 from wlhn.models import WLHN
-from wlhn.models.loading import make_quotient
 
 EDGES = np.array([[0, 1, 1, 2, 2, 0, 2, 3], [1, 0, 2, 1, 0, 2, 3, 2]])
 

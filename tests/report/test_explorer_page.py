@@ -10,12 +10,12 @@ from browser import chromium, open_page
 
 from wlhn.data import Dataset, load
 from wlhn.errors import InputError
-from wlhn.evaluation.explorer import explorer_document
-from wlhn.evaluation.run_folder import load_run
-from wlhn.evaluation.settings import Settings
-from wlhn.evaluation.train import train
 from wlhn.graphs import Graphs
+from wlhn.inspection.explorer import explorer_document
 from wlhn.report.explorer import page, write_page
+from wlhn.runs.run_folder import load_run
+from wlhn.runs.train import train
+from wlhn.training.settings import Settings
 
 HOSTILE = ["<script>window.hacked=1</script>", "\"'><img src=x onerror=window.hacked=1>", "%%SCRIPT%%", "ع" * 300]
 

@@ -20,16 +20,16 @@ from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 from torch_geometric.utils import to_dense_adj, to_dense_batch
 
+from wlhn.batching.collator import Feed, run
+from wlhn.batching.loader import Loader
 from wlhn.bench.epoch import BATCH, CHANNELS, LAYERS, trainer
 from wlhn.bench.timing import alternate, threads
 from wlhn.data import Dataset, load
+from wlhn.data.vocabulary import Vocabulary
 from wlhn.graphs import to_pyg
-from wlhn.models.feed import Feed, run
-from wlhn.models.heads import EuclideanHead
-from wlhn.models.loading import Loader
 from wlhn.models.registry import build_model
 from wlhn.models.settings import ModelSettings
-from wlhn.models.vocabulary import Vocabulary
+from wlhn.nn.heads import EuclideanHead
 
 SORTED, CLUSTERS, EDGE_FILTERS = 30, 10, 16  # as our models have them
 

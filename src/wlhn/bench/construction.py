@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from wlhn.bench.timing import alternate, threads
-from wlhn.embeddings.level import Level, next_level, root_level
 from wlhn.errors import InputError
+from wlhn.ops.level import Level, next_level, root_level
 
 
 @dataclass(frozen=True)

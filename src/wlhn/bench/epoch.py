@@ -19,6 +19,7 @@ from torch.nn.functional import cross_entropy
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import GINConv
 
+from wlhn.batching.loader import Loader, make_quotient
 from wlhn.bench.timing import alternate, peak_memory, reset_peak_memory, threads
 from wlhn.data import Dataset, features, load
 from wlhn.errors import InputError
@@ -26,7 +27,6 @@ from wlhn.graphs import to_pyg
 from wlhn.models import WLHN
 from wlhn.models.gin import GIN
 from wlhn.models.hgcn import PoincareHGCN
-from wlhn.models.loading import Loader, make_quotient
 
 TEN = (
     "MUTAG",

@@ -18,20 +18,20 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+from wlhn.batching.collator import LEARNED_AT_ONCE
+from wlhn.batching.loader import make_quotient
+from wlhn.batching.quotient import Quotient
 from wlhn.bench.refinement import random_edges
 from wlhn.bench.timing import peak_memory
 from wlhn.data.dataset import Dataset
+from wlhn.data.vocabulary import Vocabulary
 from wlhn.errors import InputError
-from wlhn.evaluation.trained import AT_ONCE
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import refine
-from wlhn.hierarchy.quotient import Quotient
 from wlhn.hyperbolic.polar import to_tangent
-from wlhn.models.feed import LEARNED_AT_ONCE
 from wlhn.models.layerwise import depths, points
-from wlhn.models.loading import make_quotient
-from wlhn.models.vocabulary import Vocabulary
 from wlhn.models.wlhn import WLHN
+from wlhn.runs.trained import AT_ONCE
 
 ROUNDS, DIMENSION, CLASSES, STEPS = 3, 64, 8, 5
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)  # nodes

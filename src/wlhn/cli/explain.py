@@ -16,8 +16,8 @@ from wlhn.errors import InputError
 
 if TYPE_CHECKING:
     from wlhn.data import Dataset
-    from wlhn.evaluation.explain import Explanation, Margin
-    from wlhn.evaluation.trained import Trained
+    from wlhn.inspection.explain import Explanation, Margin
+    from wlhn.runs.trained import Trained
 
 
 def explain(
@@ -40,9 +40,9 @@ def explain(
     """Divide a model's answer for one graph among its substructures (WL colours); the parts add up to the answer."""
     from wlhn.data.display import node_names
     from wlhn.data.lookup import graph_names, graph_position
-    from wlhn.evaluation.explain import describe_colour
-    from wlhn.evaluation.explain import explain as explain_graph
-    from wlhn.evaluation.run_folder import load_run
+    from wlhn.inspection.explain import describe_colour
+    from wlhn.inspection.explain import explain as explain_graph
+    from wlhn.runs.run_folder import load_run
 
     trained = load_run(run)
     dataset = load_like(data, trained.columns, data_root, role, seed)

@@ -27,9 +27,9 @@ def explore(
 ) -> None:
     """Write a self-contained page: the colour tree in the Poincaré disc, the graphs, and what a model says of them."""
     from wlhn.errors import InputError
-    from wlhn.evaluation.explorer import explorer_document
-    from wlhn.evaluation.run_folder import is_run, load_run, read_config
+    from wlhn.inspection.explorer import explorer_document
     from wlhn.report.explorer import write_page
+    from wlhn.runs.run_folder import is_run, load_run, read_config
 
     if out.suffix != ".html":
         raise InputError(f"{out}: expected a name that ends in .html")

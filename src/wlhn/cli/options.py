@@ -69,7 +69,7 @@ Address = Annotated[
 
 def set_beside(flags: Mapping[str, Any], texts: list[str] | None) -> dict[str, Any]:
     """The settings that `--set` gives, none of which has a flag here that was used."""
-    from wlhn.evaluation.settings import parse_settings
+    from wlhn.training.settings import parse_settings
 
     values = parse_settings(texts or [])
     for name in flags.keys() & values.keys():

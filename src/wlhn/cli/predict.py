@@ -17,7 +17,7 @@ from wlhn.cli.progress import progress
 
 if TYPE_CHECKING:
     from wlhn.data import Dataset
-    from wlhn.evaluation.trained import Predicted
+    from wlhn.runs.trained import Predicted
 
 
 def predict(
@@ -30,9 +30,9 @@ def predict(
     json: Json = False,
 ) -> None:
     """Write predictions and probabilities with your own ids: .csv, .jsonl or .parquet."""
-    from wlhn.evaluation.run_folder import load_run
-    from wlhn.evaluation.tables import prediction_rows, write_table
-    from wlhn.evaluation.trained import Unseen
+    from wlhn.runs.run_folder import load_run
+    from wlhn.runs.tables import prediction_rows, write_table
+    from wlhn.runs.trained import Unseen
 
     trained = load_run(run)
     dataset = load_like(data, trained.columns, data_root, role, seed)

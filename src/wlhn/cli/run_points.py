@@ -15,7 +15,7 @@ from wlhn.files import replacing
 
 def embed_with_run(run: Path, data: str, out: Path, *, data_root: Path | None, seed: int) -> dict[str, Any]:
     """Embed data with a run; what was written."""
-    from wlhn.evaluation.run_folder import load_run
+    from wlhn.runs.run_folder import load_run
 
     if out.suffix != ".npz":
         raise InputError(f"{out}: expected a name that ends in .npz")

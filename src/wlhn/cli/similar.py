@@ -31,8 +31,8 @@ def similar(
 ) -> None:
     """List the nearest nodes or graphs in the learned hyperbolic distance, beside their WL distance."""
     from wlhn.data.lookup import graph_names, graph_position, node_name, node_position
-    from wlhn.evaluation.run_folder import load_run
-    from wlhn.evaluation.similar import Space
+    from wlhn.inspection.similar import Space
+    from wlhn.runs.run_folder import load_run
 
     if (node is None) == (graph is None):
         raise InputError("similar: expected either --node or --graph")

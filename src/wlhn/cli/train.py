@@ -15,9 +15,9 @@ from wlhn.cli.progress import progress
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
-    from wlhn.evaluation.fit import Epoch
-    from wlhn.evaluation.settings import Settings
-    from wlhn.evaluation.train import TrainedRun
+    from wlhn.runs.train import TrainedRun
+    from wlhn.training.fit import Epoch
+    from wlhn.training.settings import Settings
 
 
 def train(
@@ -82,10 +82,10 @@ def train(
         "standardise": standardise,
     }
     from wlhn.data.load import load
-    from wlhn.evaluation.executor import torch_threads
-    from wlhn.evaluation.settings import Settings
-    from wlhn.evaluation.train import train as train_run
+    from wlhn.loops.parallel import torch_threads
     from wlhn.models.registry import check_options
+    from wlhn.runs.train import train as train_run
+    from wlhn.training.settings import Settings
 
     if address is not None and workers == 1:
         raise InputError(f"--address {address}: of a Ray cluster, expected --workers 2 or more with it")
@@ -139,7 +139,7 @@ def _draw(history: list[Epoch], best: int, metric: str, path: Path) -> None:
 
 def _free_folder(name: str) -> Path:
     """The first of runs/NAME-1, -2, … without a finished run: a new one, or one that was interrupted."""
-    from wlhn.evaluation.run_folder import is_run
+    from wlhn.runs.run_folder import is_run
 
     k = 1
     while is_run(folder := Path("runs") / f"{name}-{k}"):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Dataset
-from wlhn.data.ogb import ATOM_CATEGORIES
+from wlhn.data.readers.ogb import ATOM_CATEGORIES
 
 # By atomic number from 1; the last stands for everything else.
 ELEMENTS = """

@@ -17,9 +17,9 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
-from wlhn.data.archive import STEP, broken_as_input_error, safe_entries
 from wlhn.data.cache import cache_root
-from wlhn.data.nodes import EDGES, NODES
+from wlhn.data.readers.archive import STEP, broken_as_input_error, safe_entries
+from wlhn.data.readers.geom_gcn import EDGES, NODES
 from wlhn.data.registry import Known
 from wlhn.errors import InputError, UnavailableError
 from wlhn.files import write_json

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wlhn.data.dataset import Column, Dataset, Level, available, class_indices
-from wlhn.data.encode import Targets
+from wlhn.data.readers.encode import Targets
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, as_graphs

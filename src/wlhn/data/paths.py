@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wlhn.data import nodes, ogb, tu
 from wlhn.data.cache import cached
 from wlhn.data.dataset import Column, Dataset, Role
-from wlhn.data.edge_tables import is_edge_table, read_edge_table
-from wlhn.data.graph_files import GRAPH_FILES
-from wlhn.data.molecules import read_smiles
-from wlhn.data.own import read_graph_files, read_node_tables
+from wlhn.data.readers import geom_gcn as nodes
+from wlhn.data.readers import ogb, tu
+from wlhn.data.readers.edge_tables import is_edge_table, read_edge_table
+from wlhn.data.readers.graph_files import GRAPH_FILES
+from wlhn.data.readers.molecules import read_smiles
+from wlhn.data.readers.own import read_graph_files, read_node_tables
 from wlhn.errors import InputError
 
 TARGETS = ("targets.csv", "targets.tsv", "labels.csv", "labels.tsv")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from wlhn.data.dataset import Dataset
-from wlhn.data.kernels import undirected_edges
-from wlhn.graphs.kernels import group_by_target
+from wlhn.loops.edges import undirected_edges
+from wlhn.loops.grouping import group_by_target
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from wlhn.embeddings.embedding import TreeEmbedding, construct
-from wlhn.embeddings.level import directions, unit
 from wlhn.errors import InputError
 from wlhn.hierarchy import Tree
+from wlhn.ops.level import directions, unit
 
 
 def diffhypcon(tree: Tree, features: Tensor, tau: float | Tensor = 1.0) -> TreeEmbedding:

@@ -17,12 +17,12 @@ from wlhn.data.dataset import Dataset, Level, available
 from wlhn.data.memory import graphs_in_memory
 from wlhn.data.splits import Split, stratified_folds
 from wlhn.errors import InputError
-from wlhn.evaluation.fit import fit
-from wlhn.evaluation.problem import Problem
-from wlhn.evaluation.provenance import code_version
-from wlhn.evaluation.run_folder import load_run, read_config, save_run
-from wlhn.evaluation.settings import Settings
-from wlhn.evaluation.trained import Trained
+from wlhn.runs.run_folder import load_run, read_config, save_run
+from wlhn.runs.trained import Trained
+from wlhn.training.fit import fit
+from wlhn.training.problem import Problem
+from wlhn.training.provenance import code_version
+from wlhn.training.settings import Settings
 
 
 class GraphEstimator(BaseEstimator):

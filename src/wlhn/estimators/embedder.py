@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from wlhn.data.dataset import class_indices
 from wlhn.estimators.base import GraphEstimator, graphs_of
-from wlhn.evaluation.trained import untrained
+from wlhn.runs.trained import untrained
 
 
 class GraphEmbedder(TransformerMixin, GraphEstimator):

@@ -19,17 +19,17 @@ from wlhn.data.splits import Split, splits_hash
 from wlhn.errors import InputError
 from wlhn.evaluation.executor import along
 from wlhn.evaluation.jobs import Job, run_jobs
-from wlhn.evaluation.metrics import METRICS
 from wlhn.evaluation.outcome import OUTCOME, read_outcome
 from wlhn.evaluation.plan import Plan, keep_plan, never_less
 from wlhn.evaluation.protocols import protocol_named, spread
-from wlhn.evaluation.provenance import data_hash
 from wlhn.evaluation.pruning import Stop
 from wlhn.evaluation.search import Trial
 from wlhn.evaluation.search import search as run_search
-from wlhn.evaluation.settings import Settings
 from wlhn.files import read_json, write_json
 from wlhn.models.registry import check_options
+from wlhn.training.metrics import METRICS
+from wlhn.training.provenance import data_hash
+from wlhn.training.settings import Settings
 
 VALIDATION = "validation.json"
 

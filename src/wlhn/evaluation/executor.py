@@ -6,27 +6,27 @@ import multiprocessing
 import os
 import signal
 import threading
-from abc import abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from wlhn.errors import InputError
+from wlhn.loops.parallel import torch_threads
 from wlhn.models.settings import one_of
 
 
-class RemoteExecutor(Executor):
+@runtime_checkable
+class SharesData(Protocol):
     """An executor whose workers may be on machines that see other disks."""
 
-    @abstractmethod
     def share(self, value: Any) -> Any:
         """Something to submit in place of a value, which so travels once to each machine."""
 
 
 def along(executor: Executor | None, dataset: Any) -> Any:
     """What to send along with jobs on a data set: what a remote executor shares; others load it by its name."""
-    return executor.share(dataset) if isinstance(executor, RemoteExecutor) else None
+    return executor.share(dataset) if isinstance(executor, SharesData) else None
 
 
 def executor_named(
@@ -45,7 +45,7 @@ def executor_named(
         return local_executor(1 if processes is None else processes)
     if processes is not None:
         raise InputError(f"--jobs {processes}: as many run as the cluster has CPUs, expected none with --executor ray")
-    from wlhn.evaluation.cluster import ray_executor
+    from wlhn.evaluation.ray_executor import ray_executor
 
     return ray_executor(address)
 
@@ -73,19 +73,6 @@ def local_executor(processes: int) -> Iterator[Executor | None]:
         for child in set(multiprocessing.active_children()) - others:
             child.terminate()
         raise
-
-
-@contextmanager
-def torch_threads(number: int) -> Iterator[None]:
-    """So many threads for torch and the compiled loops inside the block; as before after it."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(number)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _start_worker() -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from wlhn.errors import InputError
-from wlhn.evaluation.settings import Settings
 from wlhn.models.registry import COMMON, check_options, registered
 from wlhn.models.settings import ModelSettings
+from wlhn.training.settings import Settings
 
 FOLDER = Path(__file__).parent / "grids"
 

@@ -26,17 +26,17 @@ from typing import Any
 
 from wlhn.data.dataset import Dataset
 from wlhn.data.load import load
-from wlhn.data.ogb import ogb_score
+from wlhn.data.readers.ogb import ogb_score
 from wlhn.errors import InputError
-from wlhn.evaluation.executor import torch_threads
-from wlhn.evaluation.fit import fit
-from wlhn.evaluation.problem import Problem
 from wlhn.evaluation.protocols import protocol_named
-from wlhn.evaluation.provenance import code_version, data_hash
 from wlhn.evaluation.pruning import Stop, behind, curve
-from wlhn.evaluation.settings import Settings
-from wlhn.evaluation.train import score
 from wlhn.files import read_json, replacing, write_json
+from wlhn.loops.parallel import torch_threads
+from wlhn.runs.train import score
+from wlhn.training.fit import fit
+from wlhn.training.problem import Problem
+from wlhn.training.provenance import code_version, data_hash
+from wlhn.training.settings import Settings
 
 RESULT = ("job", "metric", "scores", "curve", "stopped", "numerics", "version", "seconds")  # what others read of it
 

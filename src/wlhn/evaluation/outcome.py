@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from wlhn.errors import InputError
-from wlhn.evaluation.metrics import METRICS
 from wlhn.evaluation.plan import Plan
 from wlhn.files import read_json
+from wlhn.training.metrics import METRICS
 
 OUTCOME = "evaluation.json"
 FIELDS = (  # what is read from outcomes

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from wlhn.errors import InputError
-from wlhn.evaluation.metrics import METRICS
 from wlhn.evaluation.pruning import Stop, rungs, stops
+from wlhn.training.metrics import METRICS
 
 ROUND = 5  # candidates of each split at a time
 ATTEMPTS = 30  # to be offered something new

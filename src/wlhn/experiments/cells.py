@@ -20,9 +20,9 @@ from wlhn.evaluation.evaluate import evaluate
 from wlhn.evaluation.executor import executor_named
 from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.outcome import in_words
-from wlhn.evaluation.settings import Settings
 from wlhn.experiments.request import Done, Request
 from wlhn.experiments.table import Column, Row, Table, read_table
+from wlhn.training.settings import Settings
 
 Work = Callable[[Dataset, Column, Row, Request, Executor | None], str]  # → what came of a cell, in words
 

@@ -15,12 +15,12 @@ from wlhn.bench.epoch import BATCH, CHANNELS, LAYERS, make_epoch
 from wlhn.bench.timing import alternate, threads
 from wlhn.data.load import load
 from wlhn.errors import InputError, UnavailableError
-from wlhn.evaluation.provenance import code_version, data_hash
 from wlhn.experiments.again import again, opening
 from wlhn.experiments.request import Done, Request
 from wlhn.experiments.table import known_key, read_paper
 from wlhn.files import read_json, write_json
 from wlhn.report.markdown import listed, markdown_table
+from wlhn.training.provenance import code_version, data_hash
 
 CONTESTANTS = ("gin", "hgcn", "wlhn")
 MOST_ROUNDS, SECONDS = 7, 60  # at least two rounds; more as long as they fit

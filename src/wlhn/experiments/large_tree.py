@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from wlhn.data.load import load
 from wlhn.errors import UnavailableError
-from wlhn.evaluation.provenance import code_version, data_hash
 from wlhn.experiments.figure import NUMBERS, correlation_table, figure_section, in_both_formats
 from wlhn.experiments.request import Done, Request
 from wlhn.experiments.table import read_paper
@@ -20,6 +19,7 @@ from wlhn.files import write_json
 from wlhn.hierarchy import refine
 from wlhn.report.agreement import LEVELS, correlation_by_length, distance_panels
 from wlhn.report.markdown import markdown_table
+from wlhn.training.provenance import code_version, data_hash
 
 DATA, ROUNDS, DIMENSION, TAU, SEEDS = "IMDB-BINARY", 2, 128, 1.0, 3
 LENGTHS = (1.0, 1.763, 3.0, 5.0)

@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 from wlhn.errors import InputError
 from wlhn.evaluation.comparison import compare
-from wlhn.evaluation.metrics import METRICS
 from wlhn.evaluation.outcome import OUTCOME, num_runs, read_outcome
 from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.again import again
 from wlhn.experiments.cells import candidates, cell_folder
 from wlhn.experiments.table import Column, Row, Table
 from wlhn.report.markdown import signed
+from wlhn.training.metrics import METRICS
 
 REPEATS = 10  # folds, splits or seeds behind each of the paper's means
 

@@ -12,7 +12,6 @@ import networkx as nx
 import numpy as np
 
 from wlhn.embeddings import sarkar
-from wlhn.evaluation.provenance import code_version
 from wlhn.experiments.figure import NUMBERS, correlation_table, figure_section, in_both_formats
 from wlhn.experiments.request import Done, Request
 from wlhn.experiments.untrained import correlation, distances
@@ -21,6 +20,7 @@ from wlhn.hierarchy import refine
 from wlhn.report.drawings import refinement_steps, shades_by_depth
 from wlhn.report.matrices import distance_heatmap
 from wlhn.report.trees import disc, tree
+from wlhn.training.provenance import code_version
 
 ROUNDS, DIMENSION, TAU, SEEDS = 4, 128, 1.0, 10
 SHOWN = ("WLHN", "WLHN, whitened", "GIN")

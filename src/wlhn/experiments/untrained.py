@@ -16,7 +16,7 @@ from torch import Tensor
 from wlhn.embeddings import diffhypcon, random_gin, sala
 from wlhn.errors import InputError
 from wlhn.hierarchy import Hierarchy
-from wlhn.models.whitening import Whitening
+from wlhn.nn.whitening import Whitening
 
 METHODS = ("Sala", "WLHN", "WLHN, whitened", "GIN", "GIN without BatchNorm")
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wlhn.errors import InputError
-from wlhn.graphs.kernels import group_by_target
+from wlhn.loops.grouping import group_by_target
 
 IntArray = NDArray[np.integer[Any]]
 

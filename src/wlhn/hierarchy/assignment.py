@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from wlhn.errors import InputError
 from wlhn.graphs import as_graphs
 from wlhn.hierarchy.hierarchy import Hierarchy
-from wlhn.hierarchy.kernels import match_colours, signature_keys
 from wlhn.hierarchy.refinement import ALL_BITS, edge_values_of, encode, initial_values_of, key_bits, keys
+from wlhn.loops.refinement import match_colours, signature_keys
 
 IntArray = NDArray[np.integer[Any]]
 

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
-from wlhn.hierarchy.kernels import signatures
 from wlhn.hierarchy.tree import Tree
+from wlhn.loops.refinement import signatures
 
 IntArray = NDArray[np.integer[Any]]
 

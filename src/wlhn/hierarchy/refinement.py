@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, as_graphs
-from wlhn.graphs.sorting import sort
-from wlhn.hierarchy.check_kernels import check_runs
 from wlhn.hierarchy.hierarchy import Hierarchy
-from wlhn.hierarchy.kernels import (
+from wlhn.loops.equality import check_runs
+from wlhn.loops.parallel import over_rows
+from wlhn.loops.refinement import (
     first_of_each,
     name_nodes,
     node_keys,
@@ -29,7 +29,7 @@ from wlhn.hierarchy.kernels import (
     shared_colours,
     sorted_neighbourhood,
 )
-from wlhn.parallel import over_rows
+from wlhn.loops.sorting import sort
 
 Initial = Literal["uniform", "degree", "label", "features"]
 ALL_BITS = 2**64 - 1

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wlhn.errors import InputError
-from wlhn.hierarchy.kernels import tree_depth
+from wlhn.loops.refinement import tree_depth
 
 IntArray = NDArray[np.integer[Any]]
 

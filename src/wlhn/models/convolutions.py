@@ -12,11 +12,11 @@ from typing import Literal, Unpack
 from torch import Tensor, nn
 from torch_geometric.nn import GATConv, SAGEConv
 
+from wlhn.batching.matrices import gcn_matrix, mean_matrix, sum_matrix
 from wlhn.errors import InputError
-from wlhn.models.inputs import Channels, input_encoder
-from wlhn.models.matrices import gcn_matrix, mean_matrix, sum_matrix
-from wlhn.models.network import Common, ConvolutionalNetwork, Edges
-from wlhn.models.sparse_layers import SparseGCNConv, SparseMixHopConv, SparseSAGEConv
+from wlhn.nn.encoders import Channels, input_encoder
+from wlhn.nn.network import Common, ConvolutionalNetwork, Edges
+from wlhn.nn.sparse_layers import SparseGCNConv, SparseMixHopConv, SparseSAGEConv
 
 
 class GCN(ConvolutionalNetwork):

@@ -7,8 +7,8 @@ from typing import Unpack
 import torch
 from torch import Tensor, nn
 
-from wlhn.models.inputs import Channels
-from wlhn.models.network import Common, Network, norm
+from wlhn.nn.encoders import Channels
+from wlhn.nn.network import Common, Network, norm
 
 
 class MLP(Network):

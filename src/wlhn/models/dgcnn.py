@@ -13,12 +13,12 @@ from typing import Unpack
 import torch
 from torch import Tensor, nn
 
+from wlhn.batching.matrices import mean_matrix_with_loops
 from wlhn.errors import InputError
-from wlhn.models.inputs import Channels
-from wlhn.models.matrices import mean_matrix_with_loops
-from wlhn.models.network import Common, Network
-from wlhn.models.ops import product
-from wlhn.models.pooling import sort_pool
+from wlhn.nn.encoders import Channels
+from wlhn.nn.network import Common, Network
+from wlhn.nn.pooling import sort_pool
+from wlhn.ops.sums import product
 
 
 class DGCNN(Network):

@@ -19,13 +19,13 @@ from torch import Tensor, nn
 from torch_geometric.nn import DenseSAGEConv
 from torch_geometric.utils import scatter, to_dense_batch
 
-from wlhn.hierarchy.colour_batch import Counts
-from wlhn.models.inputs import Channels
-from wlhn.models.matrices import mean_matrix, sum_matrix
-from wlhn.models.network import Common, Network, norm
-from wlhn.models.ops import product
-from wlhn.models.pooling import graph_of_node
-from wlhn.models.sparse_layers import SparseSAGEConv
+from wlhn.batching.colour_batch import Counts
+from wlhn.batching.matrices import mean_matrix, sum_matrix
+from wlhn.nn.encoders import Channels
+from wlhn.nn.network import Common, Network, norm
+from wlhn.nn.pooling import graph_of_node
+from wlhn.nn.sparse_layers import SparseSAGEConv
+from wlhn.ops.sums import product
 
 
 class SparseBlock(nn.Module):

@@ -14,8 +14,8 @@ from typing import Unpack
 import torch
 from torch import Tensor, nn
 
-from wlhn.models.inputs import Channels, input_encoder
-from wlhn.models.network import Common, ConvolutionalNetwork
+from wlhn.nn.encoders import Channels, input_encoder
+from wlhn.nn.network import Common, ConvolutionalNetwork
 
 EDGE_FILTERS = 16
 

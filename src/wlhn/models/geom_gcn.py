@@ -1,7 +1,7 @@
 """Geom-GCN: neighbours in the graph and in a latent plane, told apart by the direction in which they lie (Pei et al.,
 "Geom-GCN: geometric graph convolutional networks", ICLR 2020).
 
-Nodes have places in a plane (`wlhn.models.latent_space`). A node v has two neighbourhoods: N_g, those in the graph, and
+Nodes have places in a plane (`wlhn.nn.latent_space`). A node v has two neighbourhoods: N_g, those in the graph, and
 N_s, those closer than ρ in the plane, where ρ grows until N_s is as large as N_g on average. In each, a neighbour is in
 one of four relations to v, the quadrants of its place as seen from v. Bi-level aggregation:
 
@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from wlhn.models.inputs import Channels
-from wlhn.models.latent_space import LatentSpace, hop_distances, latent_distance, place_nodes
-from wlhn.models.network import Common, ConvolutionalNetwork, Edges
-from wlhn.models.per_graph import device_like, each_graph, edges_of
+from wlhn.nn.encoders import Channels
+from wlhn.nn.latent_space import LatentSpace, hop_distances, latent_distance, place_nodes
+from wlhn.nn.network import Common, ConvolutionalNetwork, Edges
+from wlhn.nn.per_graph import device_like, each_graph, edges_of
 
 RELATIONS = 8  # two neighbourhoods of four quadrants
 

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import GINEConv, global_add_pool
 
-from wlhn.models.heads import HeadKind, make_head
-from wlhn.models.inputs import check_width, input_encoder
-from wlhn.models.matrices import sum_matrix
-from wlhn.models.network import norm
-from wlhn.models.sparse_layers import SparseGINConv
+from wlhn.batching.matrices import sum_matrix
+from wlhn.nn.encoders import check_width, input_encoder
+from wlhn.nn.heads import HeadKind, make_head
+from wlhn.nn.network import norm
+from wlhn.nn.sparse_layers import SparseGINConv
 
 
 class GIN(nn.Module):

@@ -24,12 +24,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch_geometric.utils import add_remaining_self_loops, softmax
 
-from wlhn.hierarchy.colour_batch import Counts
-from wlhn.models.inputs import Channels
-from wlhn.models.matrices import mean_matrix_with_loops
-from wlhn.models.network import Common, ConvolutionalNetwork, Edges
-from wlhn.models.ops import product
-from wlhn.models.spaces import HYPERBOLOID, POINCARE, Space
+from wlhn.batching.colour_batch import Counts
+from wlhn.batching.matrices import mean_matrix_with_loops
+from wlhn.nn.encoders import Channels
+from wlhn.nn.network import Common, ConvolutionalNetwork, Edges
+from wlhn.nn.spaces import HYPERBOLOID, POINCARE, Space
+from wlhn.ops.sums import product
 
 
 class HyperbolicConvolution(nn.Module):

@@ -18,14 +18,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from wlhn import parallel
-from wlhn.embeddings.level import Level, next_level, root_level
+from wlhn.batching.quotient import Quotient
 from wlhn.hierarchy import Hierarchy
-from wlhn.hierarchy.quotient import Quotient
 from wlhn.hyperbolic.polar import to_tangent
-from wlhn.models import kernels
-from wlhn.models.gin_layer import GINLayer
+from wlhn.loops import parallel
+from wlhn.loops import rows as loops
 from wlhn.models.wlhn import WLHN
+from wlhn.nn.gin_layer import GINLayer
+from wlhn.ops.level import Level, next_level, root_level
 
 ROWS = 65_536  # at a time: what is between two files stays in the processor's cache, or near it
 
@@ -106,7 +106,7 @@ def _add_neighbours(
     ptr = ptr[rows.start : rows.stop + 1]
     if layer.edge_encoder is None:
         arrays = ptr, colour, times, np.asarray(before), total.numpy()
-        parallel.over_rows(kernels.sum_rows, len(total), int(ptr[-1] - ptr[0]) * total.shape[1], *arrays)
+        parallel.over_rows(loops.sum_rows, len(total), int(ptr[-1] - ptr[0]) * total.shape[1], *arrays)
         return
     labels = layer.edge_encoder(quotient.edge_x)
     heard = np.repeat(np.arange(len(total)), np.diff(ptr))

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from wlhn.data.ogb import ATOM_CATEGORIES
+from wlhn.data.readers.ogb import ATOM_CATEGORIES
 from wlhn.errors import InputError
-from wlhn.models.at_once import AtOnce, Inputs
-from wlhn.models.inputs import Channels
-from wlhn.models.network import Common
+from wlhn.models.machine import AtOnce, Inputs
+from wlhn.nn.encoders import Channels
+from wlhn.nn.network import Common
 
 BITS = 2048
 OGB_ATOM = [0, 2, 3, 4, 8]  # element, degree, charge, hydrogens, whether in a ring

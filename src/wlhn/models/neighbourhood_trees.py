@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from wlhn.errors import InputError
-from wlhn.graphs.kernels import group_by_target
-from wlhn.models.at_once import AtOnce, Inputs
-from wlhn.models.inputs import Channels
-from wlhn.models.network import Common
+from wlhn.loops.grouping import group_by_target
+from wlhn.models.machine import AtOnce, Inputs
+from wlhn.nn.encoders import Channels
+from wlhn.nn.network import Common
 
 MOST_COLUMNS = 5000
 BOOSTING = {"learning_rate": 0.05, "max_leaf_nodes": 15, "l2_regularization": 1.0, "early_stopping": False}

@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch_geometric.utils import scatter
 
-from wlhn.models.inputs import Channels
-from wlhn.models.network import Common, Network
-from wlhn.models.per_graph import both_ways, device_like, each_graph, edges_of
+from wlhn.nn.encoders import Channels
+from wlhn.nn.network import Common, Network
+from wlhn.nn.per_graph import both_ways, device_like, each_graph, edges_of
 
 
 def draw_anchors(num_nodes: int, sets: int) -> NDArray[np.int64]:

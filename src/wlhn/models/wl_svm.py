@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC, SVR
 
-from wlhn.models.at_once import AtOnce, Inputs
-from wlhn.models.inputs import Channels
-from wlhn.models.network import Common
+from wlhn.models.machine import AtOnce, Inputs
+from wlhn.nn.encoders import Channels
+from wlhn.nn.network import Common
 
 
 class WLSVM(AtOnce):

@@ -15,15 +15,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from wlhn.embeddings.level import Level, next_level, root_level
+from wlhn.batching.colour_batch import ColourBatch, node_batch
 from wlhn.errors import InputError
-from wlhn.hierarchy.colour_batch import ColourBatch, node_batch
 from wlhn.hyperbolic.polar import to_tangent
-from wlhn.models.gin_layer import GINLayer
-from wlhn.models.heads import HeadKind, make_head
-from wlhn.models.inputs import check_width, input_encoder
-from wlhn.models.ops import product, tangent_sum
-from wlhn.models.whitening import Whitening
+from wlhn.nn.encoders import check_width, input_encoder
+from wlhn.nn.gin_layer import GINLayer
+from wlhn.nn.heads import HeadKind, make_head
+from wlhn.nn.whitening import Whitening
+from wlhn.ops.level import Level, next_level, root_level
+from wlhn.ops.sums import product, tangent_sum
 
 Readout = Literal["hyperbolic", "both", "all"]
 

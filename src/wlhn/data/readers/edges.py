@@ -1,0 +1,49 @@
+"""Edges as a file lists them → graphs in which every edge stands once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wlhn.graphs import Graphs
+from wlhn.loops.edges import once_each
+from wlhn.loops.grouping import group_by_target
+
+
+def simple_graphs(
+    source: NDArray[Any],
+    target: NDArray[Any],
+    node_ptr: NDArray[Any],
+    *,
+    self_loops: bool,
+    edge_label: NDArray[Any] | None = None,
+    edge_attr: NDArray[Any] | None = None,
+    **nodes: Any,
+) -> tuple[Graphs, tuple[str, ...]]:
+    """Graphs without doubled edges (the first one stands) and, unless wanted, without self-loops; with notes on both.
+
+    >>> import numpy as np
+    >>> simple_graphs(np.array([0, 0, 1]), np.array([1, 1, 1]), np.array([0, 2]), self_loops=False)
+    (Graphs(1 graph, 2 nodes, 1 directed edges), ('1 doubled edge dropped', '1 self-loop dropped'))
+    """
+    row_ptr, neighbour, order = group_by_target(source, target, int(node_ptr[-1]))
+    keep, doubled, loops = once_each(row_ptr, neighbour, self_loops)
+    if doubled or loops:
+        row_ptr = np.concatenate([[0], np.cumsum(keep)])[row_ptr]
+        neighbour, order = neighbour[keep], order[keep]
+    notes = [
+        f"{count:,} {what}{'s' * (count > 1)} dropped"
+        for count, what in ((int(doubled), "doubled edge"), (int(loops), "self-loop"))
+        if count
+    ]
+    graphs = Graphs(
+        node_ptr=np.asarray(node_ptr, dtype=np.int64),
+        row_ptr=row_ptr,
+        neighbour=neighbour,
+        edge_label=None if edge_label is None else edge_label[order],
+        edge_attr=None if edge_attr is None else edge_attr[order],
+        **nodes,
+    )
+    return graphs, tuple(notes)

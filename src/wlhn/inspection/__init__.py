@@ -1,0 +1,1 @@
+"""What can be asked of a trained model: explanations, neighbours, the page to explore."""

@@ -1,0 +1,227 @@
+"""What the explorer page shows, as one document of plain lists: the colour tree in the disc, and graphs or nodes.
+
+The page itself is `wlhn.report.explorer`; here is what it is made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from wlhn.data.dataset import Dataset
+from wlhn.data.display import bond_orders, node_columns, node_names
+from wlhn.data.features import encoding
+from wlhn.data.lookup import graph_names
+from wlhn.embeddings import quality
+from wlhn.embeddings.planar import planar
+from wlhn.hierarchy import Hierarchy, Tree, refine
+from wlhn.hyperbolic.polar import polar_distance
+from wlhn.inspection.items import Items, graph_items, node_items
+from wlhn.inspection.similar import Space
+from wlhn.runs.trained import Trained
+
+COLOURS = 10_000  # of larger trees the most frequent colours are shown
+ITEMS = 2_000  # graphs or nodes in the second view
+EDGES = 150_000  # of the graphs that can be drawn
+LISTED = 100  # graphs named for a colour
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """The colours on the page: nodes of the whole tree, the part of it that they are, and what was left out below."""
+
+    node: NDArray[Any]  # (kept,) nodes of the hierarchy's tree
+    tree: Tree
+    hidden: NDArray[Any]  # (kept,) colours below that are not shown
+
+
+def explorer_document(
+    dataset: Dataset, trained: Trained | None = None, iterations: int = 3, limit: int = COLOURS
+) -> dict[str, Any]:
+    """The page of a data set, or of what a trained model makes of it."""
+    graphs = dataset.graphs
+    space = None if trained is None else Space(trained, graphs)
+    if space is None:
+        seen = encoding(dataset).encode(graphs)
+        hierarchy = refine(graphs, iterations, seen if dataset.inputs else "degree")
+    else:
+        hierarchy = space.hierarchy
+    kept = keep_frequent(hierarchy, limit)
+    learned = None if space is None else space.tree_directions()
+    order = None if learned is None else _along_first_component(learned[1][kept.node])
+    disc = planar(kept.tree, order=order)
+    items = node_items(dataset, trained, space, ITEMS) if dataset.level == "node" else None
+    items = items or graph_items(dataset, trained, space, hierarchy, ITEMS)
+    return {
+        "title": dataset.name,
+        "level": dataset.level,
+        "model": None if trained is None else trained.settings.model,
+        "classes": [str(name) for name in dataset.classes],
+        "notes": _notes(dataset, hierarchy, kept, disc, learned),
+        "colours": _colours(dataset, hierarchy, kept, disc.points.numpy(), items),
+        "items": items.document(),
+        "graphs": _drawings(dataset),
+    }
+
+
+def keep_frequent(hierarchy: Hierarchy, limit: int) -> Kept:
+    """The most frequent colours, parents always with their children (they are at least as frequent).
+
+    >>> import networkx as nx, wlhn
+    >>> kept = keep_frequent(wlhn.refine(nx.path_graph(9), 3), limit=3)
+    >>> kept.tree.parent.tolist(), kept.hidden.tolist()
+    ([-1, 0, 1], [7, 4, 2])
+    """
+    tree = hierarchy.tree
+    count = np.concatenate(
+        [[hierarchy.num_nodes]] * (hierarchy.offsets[0]) + [hierarchy.count(t) for t in range(hierarchy.depth + 1)]
+    )
+    best = np.lexsort((tree.depth, -count))[:limit]
+    node = np.sort(best)
+    number = np.full(len(tree), -1)
+    number[node] = np.arange(len(node))
+    parent = np.concatenate([[-1], number[tree.parent[node[1:]]]])
+    below = np.ones(len(tree), np.int64)
+    for level in tree.levels[:0:-1]:
+        np.add.at(below, tree.parent[level], below[level])
+    shown = np.ones(len(node), np.int64)
+    for k in range(len(node) - 1, 0, -1):
+        shown[parent[k]] += shown[k]
+    return Kept(node, Tree(parent), below[node] - shown)
+
+
+def _along_first_component(direction: torch.Tensor) -> NDArray[Any]:
+    """Positions along the direction in which directions differ most."""
+    centred = direction.double() - direction.double().mean(dim=0)
+    return (centred @ torch.linalg.svd(centred, full_matrices=False)[2][0]).numpy()
+
+
+def _notes(dataset: Dataset, hierarchy: Hierarchy, kept: Kept, disc: Any, learned: Any) -> list[str]:
+    """How much of the truth the picture loses, in words."""
+    tree = hierarchy.tree
+    size = f"{_counted(len(dataset.graphs), 'graph')}, {_counted(dataset.graphs.num_nodes, 'node')}"
+    notes = [f"{size}, {_counted(len(tree), 'colour')} in the tree."]
+    if len(kept.node) < len(tree):
+        notes.append(f"The {len(kept.node):,} most frequent are shown; each says how many are hidden below it.")
+    q = quality(disc)
+    notes.append(
+        f"Distances in this disc against steps in the tree: correlation {q.correlation:.2f}, "
+        f"off by {q.average_distortion:.0%} on average."
+    )
+    if learned is not None:
+        a, b = np.random.default_rng(0).integers(0, len(kept.node), (2, 20_000))
+        r, e = learned[0][kept.node], learned[1][kept.node]
+        model = polar_distance(r[a], e[a], r[b], e[b]).numpy()
+        agreement = np.corrcoef(model, disc.distance(a, b).numpy())[0, 1] if len(kept.node) > 2 else 1.0
+        notes.append(
+            f"Siblings are ordered by the model's directions ({e.shape[1]} dimensions brought to 2); "
+            f"disc against learned distance: correlation {agreement:.2f}."
+        )
+    return notes
+
+
+def _colours(dataset: Dataset, hierarchy: Hierarchy, kept: Kept, points: NDArray[Any], items: Items) -> dict[str, Any]:
+    """Each kept colour: where it is, how many nodes have it, whose they are, what they are like."""
+    graphs, offsets = dataset.graphs, hierarchy.offsets
+    names, graph_of = node_names(dataset), graphs.graph_of_node
+    columns = node_columns(dataset) | items.columns_per_node
+    count = np.zeros(len(kept.node), np.int64)
+    example = np.full(len(kept.node), -1)
+    text = ["all nodes"] * len(kept.node)
+    members: list[list[int]] = [[] for _ in kept.node]
+    spread = np.zeros(len(kept.node), np.int64)
+    per_class = np.zeros((len(kept.node), len(dataset.classes)), np.int64)
+    per_answer, wrong = per_class.copy(), np.zeros(len(kept.node))
+    values: dict[str, list[Any]] = {name: [None] * len(kept.node) for name in columns}
+    number = np.full(len(hierarchy.tree), -1)
+    number[kept.node] = np.arange(len(kept.node))
+    for t in range(-offsets[0], hierarchy.depth + 1):
+        row = number[offsets[t] + hierarchy.colours[t]] if t >= 0 else np.zeros(graphs.num_nodes, int)
+        here = np.flatnonzero(row >= 0)
+        if not len(here):  # too rare to be shown, all of them
+            break
+        order = here[np.argsort(row[here], kind="stable")]
+        which, first = np.unique(row[order], return_index=True)
+        for k, nodes in zip(which.tolist(), np.split(order, first[1:]), strict=True):
+            count[k], example[k] = len(nodes), nodes[0]
+            if t >= 0:
+                text[k] = _described(graphs, names, int(nodes[0]), t)
+            inside = np.unique(graph_of[nodes])
+            spread[k], members[k] = len(inside), inside[:LISTED].tolist()
+            for name, column in columns.items():
+                values[name][k] = _typical(column[nodes])
+            if items.node_class is not None:
+                per_class[k] = np.bincount(items.node_class[nodes], minlength=len(dataset.classes))
+                if items.node_answer is not None:
+                    per_answer[k] = np.bincount(items.node_answer[nodes], minlength=len(dataset.classes))
+                    wrong[k] = (items.node_class[nodes] != items.node_answer[nodes]).mean()
+    told = items.node_answer is not None
+    return {
+        "x": np.round(points[:, 0], 9).tolist(),
+        "y": np.round(points[:, 1], 9).tolist(),
+        "parent": kept.tree.parent.tolist(),
+        "depth": (kept.tree.depth - offsets[0]).tolist(),  # as colours have it; a root above them has −1
+        "count": count.tolist(),
+        "hidden": kept.hidden.tolist(),
+        "name": text,
+        "example": example.tolist(),
+        "graphs": members,
+        "spread": spread.tolist(),
+        "class": per_class.tolist() if items.node_class is not None else None,
+        "answer": per_answer.tolist() if told else None,
+        "wrong": np.round(wrong, 4).tolist() if told else None,
+        "columns": values,
+    }
+
+
+def _described(graphs: Any, names: NDArray[Any], node: int, t: int) -> str:
+    own = names[node] or (f"degree {len(graphs.neighbours(node))}")
+    if t == 0 or not names[node]:
+        return str(own)
+    around, times = np.unique(names[graphs.neighbours(node)], return_counts=True)
+    listed = ", ".join(f"{n}× {name}" if n > 1 else str(name) for name, n in zip(around, times, strict=True))
+    return f"{own} ({listed})"
+
+
+def _typical(values: NDArray[Any]) -> Any:
+    """The mean of numbers, or the most frequent text."""
+    if values.dtype.kind in "fiu":
+        known = values[~np.isnan(values.astype(float))]
+        return round(float(known.mean()), 4) if len(known) else None
+    kinds, times = np.unique(values, return_counts=True)
+    return str(kinds[times.argmax()])
+
+
+def _drawings(dataset: Dataset) -> dict[str, Any]:
+    """Graphs that can be drawn: all, or as many as the page can carry, in order."""
+    graphs = dataset.graphs
+    edges = np.diff(graphs.row_ptr[graphs.node_ptr])
+    fits = int(np.searchsorted(np.cumsum(edges), 2 * EDGES, side="right"))
+    some = np.arange(min(max(fits, 1), len(graphs)))
+    orders, names = bond_orders(dataset), node_names(dataset)
+    index = graphs.edge_index
+    stop = int(graphs.node_ptr[len(some)])
+    inside = (index[0] < index[1]) & (index[1] < stop)
+    plain = bool((orders[inside] == 1).all())
+    return {
+        "id": [str(name)[:200] for name in graph_names(dataset)],
+        "node_ptr": graphs.node_ptr[: len(some) + 1].tolist(),
+        "names": names[:stop].tolist() if names[:1] != "" else None,
+        "from": index[0][inside].tolist(),
+        "to": index[1][inside].tolist(),
+        "order": None if plain else orders[inside].tolist(),
+        "node_ids": None if graphs.node_ids is None else _short(graphs.node_ids[:stop]),
+    }
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
+def _short(names: Sequence[Any]) -> list[str]:
+    return [str(name)[:200] for name in names]

@@ -1,0 +1,175 @@
+"""Graphs or nodes as points of a map, with their classes, a model's answers and their nearest neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+
+from wlhn.data.dataset import Dataset
+from wlhn.data.lookup import graph_names, node_name
+from wlhn.hierarchy import Hierarchy
+from wlhn.hyperbolic.polar import half_angle_distance
+from wlhn.inspection.similar import Space
+from wlhn.runs.trained import Trained
+
+NEAREST = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Points of a map; and, for all nodes of the data, the class and the answer of the item they belong to."""
+
+    name: list[str]
+    place: NDArray[Any]  # (items, 2)
+    graph: NDArray[Any]  # (items,) the graph it is, or lies in
+    node: NDArray[Any] | None  # (items,) the node it is
+    true: list[Any]
+    answer: list[Any]
+    near: NDArray[Any]  # (items, nearest)
+    distance: NDArray[Any]  # (items, nearest)
+    measure: str  # what the distance is
+    node_class: NDArray[Any] | None = None  # (nodes of the data,) class indices
+    node_answer: NDArray[Any] | None = None
+    columns_per_node: dict[str, NDArray[Any]] = field(default_factory=dict)  # numbers, where targets are not classes
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "name": [name[:200] for name in self.name],
+            "x": np.round(self.place[:, 0], 4).tolist(),
+            "y": np.round(self.place[:, 1], 4).tolist(),
+            "graph": self.graph.tolist(),
+            "node": None if self.node is None else self.node.tolist(),
+            "true": self.true,
+            "answer": self.answer,
+            "near": self.near.tolist(),
+            "distance": np.round(self.distance, 4).tolist(),
+            "measure": self.measure,
+        }
+
+
+def graph_items(
+    dataset: Dataset, trained: Trained | None, space: Space | None, hierarchy: Hierarchy, limit: int
+) -> Items:
+    """The graphs of a data set (the first so many)."""
+    graphs, n = dataset.graphs, min(len(dataset.graphs), limit)
+    if space is not None:
+        r, e = space.graph_r[:n], space.graph_e[:n]
+        near, distance = _nearest_polar(r, e)
+        place, measure = _two_components((r[:, None] * e).numpy()), "learned hyperbolic distance"
+    else:
+        counts = _count_matrix(hierarchy)[:n]
+        near, distance = _nearest_counts(counts)
+        place, measure = _two_components(counts), "WL distance"
+    if dataset.level == "graph":
+        about = _answers(dataset, trained).for_items(n, graphs.graph_of_node)
+    else:  # targets belong to nodes: colours have them, graphs don't
+        about, targets = _Answers().for_items(n, graphs.graph_of_node), _answers(dataset, None)
+        about |= {"node_class": targets.true, "columns_per_node": targets.numbers}
+    return Items(
+        name=[str(name) for name in graph_names(dataset)[:n]],
+        place=place,
+        graph=np.arange(n),
+        node=None,
+        near=near,
+        distance=distance,
+        measure=measure,
+        **about,
+    )
+
+
+def node_items(dataset: Dataset, trained: Trained | None, space: Space | None, limit: int) -> Items | None:
+    """The nodes of a data set (the first so many), where a model places them; without a model there is no map."""
+    if space is None:
+        return None
+    n = min(dataset.graphs.num_nodes, limit)
+    row = torch.from_numpy(space.hierarchy.colours[-1][:n].astype(np.int64))
+    r, e = space.r[row], space.e[row]
+    near, distance = _nearest_polar(r, e)
+    return Items(
+        name=[node_name(dataset, k) for k in range(n)],
+        place=_two_components((r[:, None] * e).numpy()),
+        graph=dataset.graphs.graph_of_node[:n],
+        node=np.arange(n),
+        near=near,
+        distance=distance,
+        measure="learned hyperbolic distance",
+        **_answers(dataset, trained).for_items(n, np.arange(dataset.graphs.num_nodes)),
+    )
+
+
+@dataclass(frozen=True)
+class _Answers:
+    true: NDArray[Any] | None = None  # class indices
+    answer: NDArray[Any] | None = None
+    numbers: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+    def for_items(self, n: int, item_of_node: NDArray[Any]) -> dict[str, Any]:
+        return {
+            "true": [None] * n if self.true is None else self.true[:n].tolist(),
+            "answer": [None] * n if self.answer is None else self.answer[:n].tolist(),
+            "node_class": None if self.true is None else self.true[item_of_node],
+            "node_answer": None if self.answer is None else self.answer[item_of_node],
+            "columns_per_node": {name: column[item_of_node] for name, column in self.numbers.items()},
+        }
+
+
+def _answers(dataset: Dataset, trained: Trained | None) -> _Answers:
+    """True and predicted classes; or, for other targets, numbers by name."""
+    said = None
+    if trained is not None and trained.level == dataset.level:
+        said = np.concatenate([part.outputs for part in trained.predict(dataset.graphs)])
+    if dataset.task == "classification":
+        known = trained is not None and trained.classes == dataset.classes
+        return _Answers(dataset.y, said.argmax(axis=1) if said is not None and known else None)
+    y = dataset.y.reshape(len(dataset), -1)
+    names = dataset.targets or tuple(f"target {k}" for k in range(y.shape[1]))
+    numbers = {f"target {name}": y[:, k].astype(float) for k, name in enumerate(names[:6]) if k < y.shape[1]}
+    if said is not None:
+        numbers |= {f"predicted {name}": said[:, k] for k, name in enumerate(names[:6])}
+    return _Answers(numbers=numbers)
+
+
+def _nearest_polar(r: torch.Tensor, e: torch.Tensor) -> tuple[NDArray[Any], NDArray[Any]]:
+    sin_half = torch.cdist(e, e, compute_mode="donot_use_mm_for_euclid_dist") / 2
+    return _first(half_angle_distance(r[:, None], r[None], sin_half).numpy())
+
+
+def _nearest_counts(counts: sparse.csr_array) -> tuple[NDArray[Any], NDArray[Any]]:
+    from sklearn.metrics import pairwise_distances
+
+    rows = sparse.csr_matrix(counts)
+    rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)  # what sklearn wants
+    return _first(pairwise_distances(rows, metric="manhattan"))
+
+
+def _first(distance: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    np.fill_diagonal(distance, np.inf)
+    near = np.argsort(distance, axis=1, kind="stable")[:, : min(NEAREST, len(distance) - 1)]
+    return near, np.take_along_axis(distance, near, axis=1)
+
+
+def _count_matrix(hierarchy: Hierarchy) -> sparse.csr_array:
+    """How often each graph has each colour of each depth."""
+    parts = []
+    for t in range(hierarchy.depth + 1):
+        ptr, colour, count = hierarchy.count_per_graph(t)
+        shape = (hierarchy.num_graphs, hierarchy.num_colours[t])
+        parts.append(sparse.csr_array((count.astype(float), colour, ptr), shape=shape))
+    return sparse.csr_array(sparse.hstack(parts))
+
+
+def _two_components(rows: Any) -> NDArray[Any]:
+    """Rows in the plane in which they differ most, from −1 to 1."""
+    from sklearn.decomposition import PCA, TruncatedSVD
+
+    if rows.shape[0] < 3 or rows.shape[1] < 2:
+        return np.stack([np.linspace(-1, 1, rows.shape[0]), np.zeros(rows.shape[0])], axis=1)
+    plane = TruncatedSVD(2, random_state=0) if sparse.issparse(rows) else PCA(2, random_state=0)
+    place = plane.fit_transform(sparse.csr_matrix(rows).log1p() if sparse.issparse(rows) else rows)
+    place = place - place.mean(axis=0)
+    return place / max(float(np.abs(place).max()), 1e-30)

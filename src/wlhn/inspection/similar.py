@@ -1,0 +1,120 @@
+"""Nearest nodes and graphs of a trained WLHN, in its learned hyperbolic distance, beside the WL distance.
+
+Nodes: the distance of their points at the last depth; nodes of one colour share a point.
+
+Graphs: the distance of the points exp_0(h_G / s). h_G is the paper's readout, the sum of log_0 over the nodes of G, and
+s the mean number of nodes of the training graphs, a constant of the run: a graph of that size lies where the tangent
+mean of its nodes does, a larger one further out in proportion. Without s the points of such sums lie so far out that
+any two directions are as good as opposite, d ≈ r_G + r_H, and the smallest graph is nearest to all others; as s grows,
+s times the distance tends to the Euclidean 2‖h_G − h_H‖. Dividing by s is a choice of curvature: it is 1/s of the
+distance of exp_0(h_G) and exp_0(h_H) in the space of curvature −1/s². And unlike a mean over each graph's own nodes,
+h_G / s tells a graph from two copies of it, as the WL distance does.
+
+The WL distance of nodes is the path between their colours in the tree; that of graphs is Σ over depths and colours of
+the difference in counts, which is the cheapest way to move one graph's nodes along the tree to the other's, nodes that
+are left over going to the root (both counted in steps of the tree).
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from wlhn.batching.loader import make_quotient
+from wlhn.embeddings.nearest import distances_to, nearest
+from wlhn.errors import InputError
+from wlhn.graphs import Graphs
+from wlhn.hierarchy import Hierarchy
+from wlhn.hyperbolic.polar import from_tangent
+from wlhn.models.wlhn import WLHN
+from wlhn.ops.sums import tangent_sum
+from wlhn.runs.trained import Trained
+
+
+@dataclass(frozen=True, eq=False)
+class Similar:
+    """The nearest items, nearest first; the item itself is left out."""
+
+    index: NDArray[Any]  # positions
+    distance: NDArray[Any]  # learned
+    wl_distance: NDArray[Any]  # steps in the tree
+
+
+class Space:
+    """All nodes and graphs of some data as a trained WLHN places them."""
+
+    def __init__(self, trained: Trained, graphs: Graphs) -> None:
+        model = trained.model
+        if not isinstance(model, WLHN):
+            raise InputError(f"model {trained.settings.model}: has no points in hyperbolic space, expected wlhn")
+        encoded = trained.vocabulary.encode(graphs)
+        edges = encoded.graphs.edge_attr is not None
+        quotient = make_quotient(encoded.graphs, encoded.x, trained.settings.num_layers, edges)
+        self.graphs, self.hierarchy = graphs, quotient.hierarchy
+        # In float64: seen from the root, near points that lie far out differ in the last digits of their directions.
+        model, batch = copy.deepcopy(model).double().eval(), quotient.batch(np.arange(len(graphs)))
+        batch = replace(batch, x=_double(batch.x), edge_x=None if batch.edge_x is None else _double(batch.edge_x))
+        with torch.no_grad():
+            self.levels = [(points.r, points.e) for points, _ in model.levels(batch)]
+        self.r, self.e = self.levels[-1]  # a row for each colour of the last depth
+        usual_size = trained.colours.num_nodes / trained.colours.num_graphs
+        self.graph_r, self.graph_e = from_tangent(tangent_sum(batch.readout, self.r, self.e) / usual_size)
+
+    def tree_directions(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """(r, e) of every node of the hierarchy's tree; a root above the first colours lies at the origin."""
+        above = self.hierarchy.offsets[0]
+        r = torch.cat([torch.zeros(above, dtype=self.r.dtype), *(r for r, _ in self.levels)])
+        return r, torch.cat([torch.zeros(above, self.e.shape[1], dtype=self.e.dtype), *(e for _, e in self.levels)])
+
+    def similar_nodes(self, node: int, count: int) -> Similar:
+        """The nodes nearest to a node. Distances are computed once for each colour."""
+        colour = self.hierarchy.colours[-1]
+        own = int(colour[node])
+        per_colour = distances_to(self.r, self.e, self.r[own], self.e[own])
+        chosen, distance = _others(per_colour[torch.from_numpy(colour.astype(np.int64))], node, count)
+        return Similar(chosen, distance, self.hierarchy.distance(np.full(len(chosen), node), chosen))
+
+    def similar_graphs(self, graph: int, count: int) -> Similar:
+        """The graphs nearest to a graph."""
+        r, e = self.graph_r, self.graph_e
+        distance = distances_to(r, e, r[graph], e[graph])
+        chosen, near = _others(distance, graph, count)
+        return Similar(chosen, near, graph_wl_distances(self.hierarchy, graph, chosen))
+
+
+def _double(features: torch.Tensor) -> torch.Tensor:
+    """Numbers in float64; categories stay what they are."""
+    return features.double() if features.is_floating_point() else features
+
+
+def _others(distance: torch.Tensor, own: int, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """(positions, distances) of the nearest, without the item itself."""
+    distance[own] = torch.inf
+    index = nearest(distance, min(count, len(distance) - 1))
+    return index.numpy(), distance[index].numpy()
+
+
+def graph_wl_distances(hierarchy: Hierarchy, graph: int, others: NDArray[Any]) -> NDArray[np.int64]:
+    """The WL distance of one graph to others.
+
+    >>> import networkx as nx, wlhn
+    >>> triples = wlhn.refine([nx.path_graph(3), nx.path_graph(3), nx.complete_graph(3)], iterations=1)
+    >>> graph_wl_distances(triples, 0, np.array([1, 2])).tolist()
+    [0, 4]
+    """
+    total = np.zeros(len(others), np.int64)
+    for t in range(hierarchy.depth + 1):
+        ptr, colour, count = hierarchy.count_per_graph(t)
+        own = np.zeros(hierarchy.num_colours[t], np.int64)
+        own[colour[ptr[graph] : ptr[graph + 1]]] = count[ptr[graph] : ptr[graph + 1]]
+        size = own.sum()
+        for k, other in enumerate(others):
+            here = slice(ptr[other], ptr[other + 1])
+            shared = np.minimum(own[colour[here]], count[here]).sum()
+            total[k] += size + count[here].sum() - 2 * shared
+    return total

@@ -1,0 +1,1 @@
+"""Layers, norms, encoders and heads that models share."""

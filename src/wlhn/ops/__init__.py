@@ -1,0 +1,1 @@
+"""Differentiable operations, each in plain torch and, on the CPU, as compiled loops with the same result."""

@@ -1,0 +1,152 @@
+"""One level of DiffHypCon (the paper's Algorithm 1), in polar form.
+
+For each child with Euclidean representation h and parent (r, e, u): project h to the unit sphere, reflect the sphere so
+that w = −(1, …, 1)/√d comes to lie on u, the direction of the parent's own parent, and walk a length τ that way.
+
+The paper is silent on three cases; ours: h = 0 (a dead ReLU) goes straight away from the parent, with zero gradient
+for h; u = w needs no reflection; a child that lands on the root is described in `wlhn.hyperbolic.polar.step`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from wlhn.hyperbolic.polar import step
+from wlhn.loops import levels as loops
+from wlhn.loops import parallel
+
+
+class Level(NamedTuple):
+    """Points of one depth: distance from the root, direction from the root, direction of the parent in their frame."""
+
+    r: Tensor  # (n,)
+    e: Tensor  # (n, d)
+    u: Tensor  # (n, d)
+
+
+def unit(h: Tensor) -> Tensor:
+    """h/‖h‖, of any size, and −w = (1, …, 1)/√d for h = 0.
+
+    >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
+    tensor([[0.6000, 0.8000], [0.7071, 0.7071]])
+    """
+    return _Unit.apply(h) if parallel.compiled_for(h) and h.ndim == 2 else unit_reference(h)
+
+
+def unit_reference(h: Tensor) -> Tensor:
+    """`unit` in plain torch."""
+    dead = _dead(h)
+    x = h / h.detach().abs().amax(-1, keepdim=True).clamp_min(1)  # squares of large numbers would overflow
+    return torch.where(dead, 1 / math.sqrt(h.shape[-1]), x / torch.where(dead, 1.0, x).norm(dim=-1, keepdim=True))
+
+
+def _dead(h: Tensor) -> Tensor:
+    return (h.detach() ** 2).sum(-1, keepdim=True) < loops.DEAD
+
+
+def root_level(h: Tensor, tau: Tensor | float) -> Level:
+    """Children of the root, which has no parent to turn away from: at distance τ in direction h.
+
+    >>> root_level(torch.tensor([[0.0, 2.0]]), 1.0).r
+    tensor([1.])
+    """
+    e = unit(h)
+    return Level(torch.as_tensor(tau, dtype=h.dtype, device=h.device).expand(len(h)), e, e)
+
+
+def directions(h: Tensor, u: Tensor) -> Tensor:
+    """Directions in the parents' frames: unit(h), reflected so that w comes to lie on u."""
+    a = unit_reference(h)
+    q = u + 1 / math.sqrt(h.shape[-1])  # u − w
+    qq = (q * q).sum(-1, keepdim=True)
+    flat = qq <= loops.FLAT
+    y = a - torch.where(flat, 0.0, 2 * (q * a).sum(-1, keepdim=True) / torch.where(flat, 1.0, qq)) * q
+    return torch.where(_dead(h), -u, y)
+
+
+def level_reference(h: Tensor, above: Level, parent: Tensor, tau: Tensor | float) -> Level:
+    """One level in plain torch: what the compiled one is tested against, and what other devices run."""
+    r, e, u = (x[parent] for x in above)
+    return Level(*step(r, e, directions(h, u), tau))
+
+
+def next_level(
+    h: Tensor,
+    above: Level,
+    parent: Tensor,
+    tau: Tensor | float,
+    child_ptr: Tensor | None = None,
+    look_back: bool = True,
+) -> Level:
+    """Place children below their parents: row i of h below row parent[i] of the level above.
+
+    With `child_ptr` (the children of row p are child_ptr[p] … child_ptr[p + 1] − 1) on the CPU, a compiled kernel does
+    it. Without `look_back`, u is left empty: the last level needs none.
+
+    >>> above = root_level(torch.eye(2), 1.0)
+    >>> next_level(torch.eye(2), above, torch.tensor([0, 1]), 1.0).r
+    tensor([1.8814, 1.8814])
+    """
+    tau = torch.as_tensor(tau, dtype=h.dtype, device=h.device)
+    if child_ptr is None or not parallel.compiled_for(h):
+        return level_reference(h, above, parent, tau)
+    return Level(*_Compiled.apply(h, *above, tau, child_ptr, look_back))
+
+
+class _Unit(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, h: Tensor) -> Tensor:
+        h = h.contiguous()
+        e, scale = torch.empty_like(h), torch.empty_like(h[:, 0])
+        parallel.over_rows(loops.unit, len(h), 2 * h.numel(), *(x.detach().numpy() for x in (h, e, scale)))
+        ctx.save_for_backward(e, scale)
+        return e
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        e, scale = ctx.saved_tensors
+        out, grad = torch.empty_like(e), grads[0].contiguous()
+        parallel.over_rows(loops.unit_back, len(e), 3 * e.numel(), *(x.numpy() for x in (e, scale, grad, out)))
+        return out
+
+
+class _Compiled(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, h: Tensor, r: Tensor, e: Tensor, u: Tensor, tau: Tensor, child_ptr: Tensor, look_back: bool
+    ) -> Any:
+        h, r, e, u = (x.contiguous() for x in (h, r, e, u))
+        n, d = h.shape
+        out = h.new_empty(n), h.new_empty(n, d), h.new_empty(n if look_back else 0, d)
+        kept = torch.empty(n, 3, dtype=torch.float64)
+        length = float(tau)
+        given = tuple(x.detach().numpy() for x in (h, r, e, u))
+        constants = math.cosh(length), math.sinh(length), child_ptr.numpy()
+        parallel.over_rows(
+            loops.forward, len(r), 8 * n * d, *given, *constants, *(x.numpy() for x in out), kept.numpy()
+        )
+        ctx.save_for_backward(h, r, e, u, kept)
+        ctx.constants = constants
+        if not look_back:
+            ctx.mark_non_differentiable(out[2])
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> Any:
+        h, r, e, u, kept = ctx.saved_tensors
+        grad_new = tuple(g.contiguous().numpy() for g in grads)
+        out = torch.empty_like(h), torch.empty_like(r), torch.empty_like(e), torch.empty_like(u), torch.empty_like(r)
+        given = tuple(x.numpy() for x in (h, r, e, u))
+        results = (x.numpy() for x in out)
+        parallel.over_rows(
+            loops.backward, len(r), 16 * h.numel(), *given, *ctx.constants, kept.numpy(), *grad_new, *results
+        )
+        grad_h, grad_r, grad_e, grad_u, grad_tau = out
+        return grad_h, grad_r, grad_e, grad_u, grad_tau.sum(), None, None

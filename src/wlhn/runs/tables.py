@@ -1,0 +1,104 @@
+"""Predictions as tables on disk, row by row as they come: CSV, JSON lines or Parquet, by the name of the file."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+
+from wlhn.data.dataset import Dataset
+from wlhn.errors import InputError
+from wlhn.files import replacing
+from wlhn.runs.trained import Predicted, Trained
+
+Rows = Sequence[dict[str, Any]]
+
+
+def prediction_rows(trained: Trained, dataset: Dataset, part: Predicted) -> Rows:
+    """One row for each graph or node: its id, the prediction, and the probabilities."""
+    ids = range(len(dataset.graphs)) if dataset.graph_ids is None else dataset.graph_ids
+    names = [ids[part.first + g] for g in range(len(part.graphs))]
+    keys: list[dict[str, Any]] = [{"id": name} for name in names]
+    if trained.level == "node":
+        many = len(dataset.graphs) > 1
+        keys = [
+            ({"graph": name} if many else {}) | {"id": node}
+            for g, name in enumerate(names)
+            for node in part.graphs.ids(g)
+        ]
+    said = _classes if trained.task == "classification" else _tasks
+    return [key | answer for key, answer in zip(keys, said(trained, part), strict=True)]
+
+
+def _classes(trained: Trained, part: Predicted) -> Iterable[dict[str, Any]]:
+    for row in part.outputs:
+        each = {f"p({name})": float(p) for name, p in zip(trained.classes, row, strict=True)}
+        yield {"prediction": trained.classes[int(row.argmax())]} | each
+
+
+def _tasks(trained: Trained, part: Predicted) -> Iterable[dict[str, Any]]:
+    """0/1 tasks have a probability each, regressions a number."""
+    names = trained.targets or tuple(f"target {k}" for k in range(trained.out_channels))
+    single = len(names) == 1
+    for row in part.outputs:
+        if trained.task == "regression":
+            yield {"prediction" if single else name: float(v) for name, v in zip(names, row, strict=True)}
+        else:
+            yield {f"p({name})": float(v) for name, v in zip(names, row, strict=True)}
+
+
+def write_table(path: Path, parts: Iterable[Rows]) -> int:
+    """Write rows as they come to a .csv, .jsonl or .parquet file, whole or not at all; how many there were.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "rows.csv"
+    >>> write_table(file, [[{"id": "a", "prediction": 1}], [{"id": "b", "prediction": 0}]])
+    2
+    >>> file.read_text().split()
+    ['id,prediction', 'a,1', 'b,0']
+    """
+    writers = {".csv": _csv, ".jsonl": _json_lines, ".parquet": _parquet}
+    if path.suffix not in writers:
+        raise InputError(f"{path}: expected a name that ends in {', '.join(writers)}")
+    count = 0
+    with replacing(path) as draft, ExitStack() as stack:
+        write: Callable[[Rows], None] | None = None
+        for rows in parts:
+            if rows:
+                write = write or writers[path.suffix](draft, stack, rows[0])
+                write(rows)
+                count += len(rows)
+    return count
+
+
+def _csv(draft: Path, stack: ExitStack, first: dict[str, Any]) -> Callable[[Rows], None]:
+    file: IO[str] = stack.enter_context(draft.open("w", encoding="utf-8", newline=""))
+    writer = csv.DictWriter(file, list(first))
+    writer.writeheader()
+    return writer.writerows
+
+
+def _json_lines(draft: Path, stack: ExitStack, first: dict[str, Any]) -> Callable[[Rows], None]:
+    file: IO[str] = stack.enter_context(draft.open("w", encoding="utf-8"))
+    return lambda rows: file.writelines(json.dumps(row, default=str) + "\n" for row in rows)
+
+
+def _parquet(draft: Path, stack: ExitStack, first: dict[str, Any]) -> Callable[[Rows], None]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise InputError("Parquet: needs the package pyarrow, expected `pip install wlhn[parquet]`") from None
+    kinds = {float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
+    schema = pa.schema([(name, kinds.get(type(value), pa.string())) for name, value in first.items()])
+    text = {field.name for field in schema if field.type == pa.string()}
+    writer = stack.enter_context(pq.ParquetWriter(draft, schema))
+
+    def write(rows: Rows) -> None:
+        plain = [{k: str(v) if k in text else v for k, v in row.items()} for row in rows]
+        writer.write_table(pa.Table.from_pylist(plain, schema))
+
+    return write

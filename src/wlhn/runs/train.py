@@ -1,0 +1,157 @@
+"""`wlhn train`: one split, one run, one folder to keep."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from wlhn.data.dataset import Dataset
+from wlhn.data.splits import Split, random_splits, stratified_folds
+from wlhn.errors import InputError
+from wlhn.models.settings import one_of
+from wlhn.runs.run_folder import is_run, save_run
+from wlhn.runs.trained import Trained
+from wlhn.training.fit import Epoch, Fitted, fit
+from wlhn.training.metrics import METRICS
+from wlhn.training.problem import Problem
+from wlhn.training.provenance import code_version, data_hash, environment
+from wlhn.training.settings import Settings
+
+CHECKPOINT, METRICS_FILE, CURVE = ".checkpoint.safetensors", "metrics.jsonl", "learning-curve.png"
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedRun:
+    """What came of a run."""
+
+    trained: Trained
+    fitted: Fitted
+    about: dict[str, Any]  # as in config.json
+
+
+def default_split(dataset: Dataset, seed: int) -> Split:
+    """The one split that came with the data; else 64/16/20 %, stratified (graphs), or 60/20/20 % (nodes).
+
+    Ten published folds are for `wlhn evaluate`: a test set of a tenth is too small to show a newcomer one number.
+
+    >>> from wlhn.data import load
+    >>> default_split(load("MUTAG"), seed=0)
+    Split(121 train, 30 valid, 37 test, ...)
+    """
+    # A scaffold split puts molecules without rings all into one part: then it is of no use.
+    if len(dataset.splits) == 1 and len(dataset.splits[0].train) and len(dataset.splits[0].valid):
+        return dataset.splits[0]
+    if len(dataset) < 10:
+        raise InputError(f"{dataset.name}: {len(dataset)} items, expected at least 10 to split them")
+    if dataset.level == "node":
+        return random_splits(len(dataset), repeats=1, seed=seed)[0]
+    return stratified_folds(dataset.y, folds=5, holdout=0.2, seed=seed)[0]
+
+
+def train(
+    dataset: Dataset,
+    settings: Settings,
+    folder: Path,
+    *,
+    split: Split | None = None,
+    seed: int = 0,
+    workers: int = 1,
+    address: str | None = None,
+    device: str = "cpu",
+    on_epoch: Callable[[Epoch], None] = lambda epoch: None,
+    draw: Callable[[list[Epoch], int, str, Path], None] | None = None,
+) -> TrainedRun:
+    """Train one model and keep it in a folder; an interrupted run in the same folder goes on.
+
+    More than one of `workers` share the batches, on the Ray cluster at an `address` or a new one here.
+    Models train on the `device`, "cpu" or "cuda" (with workers, a GPU each).
+    `draw(history, best epoch, metric, path)` is asked for the learning curve before the folder is sealed.
+    """
+    if is_run(folder):
+        raise InputError(f"{folder}: holds a finished run, expected a new folder")
+    check_device(device, here=workers == 1)
+    started = time.time()
+    problem = Problem(dataset, split or default_split(dataset, seed), settings)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / METRICS_FILE).open("w", encoding="utf-8") as lines:
+
+        def note(epoch: Epoch) -> None:
+            try:
+                lines.write(json.dumps(asdict(epoch)) + "\n")
+                lines.flush()
+            except OSError as error:  # a full disk: say where
+                raise OSError(error.errno, error.strerror, str(folder / METRICS_FILE)) from error
+            on_epoch(epoch)
+
+        if workers == 1:
+            fitted = fit(problem, seed, folder / CHECKPOINT, note, device=device)
+        else:
+            from wlhn.training.data_parallel import fit_together
+
+            fitted = fit_together(
+                problem, seed, folder / CHECKPOINT, note, workers=workers, address=address, device=device
+            )
+    about = {
+        "data": dataset.name,
+        "data_hash": data_hash(dataset),
+        "model": settings.model,
+        "metric": problem.metric,
+        "seed": seed,
+        "workers": workers,
+        "device": device,
+        "split_hash": problem.split.hash,
+        "split": {part: len(getattr(problem.split, part)) for part in ("train", "valid", "test")},
+        "best_epoch": fitted.best.epoch,
+        "epochs": len(fitted.history),
+        "scores": _scores(problem, fitted),
+        "numerics": asdict(fitted.numerics),
+        "version": code_version(),
+        "seconds": round(time.time() - started, 3),
+    }
+    trained = Trained.of(problem, fitted)
+    if draw is not None:
+        draw(list(fitted.history), fitted.best.epoch, problem.metric, folder / CURVE)
+    split_positions = {part: getattr(problem.split, part).tolist() for part in ("train", "valid", "test")}
+    save_run(folder, trained, about, {"environment.json": environment(), "split.json": split_positions})
+    (folder / CHECKPOINT).unlink(missing_ok=True)
+    return TrainedRun(trained, fitted, about)
+
+
+def check_device(device: str, here: bool) -> None:
+    """Whether it is one that models can be trained on, and, if `here`, on this machine.
+
+    >>> check_device("cpu", here=True)
+    """
+    one_of("device", device, "cpu", "cuda")
+    if device == "cuda" and here and not torch.cuda.is_available():
+        raise InputError("device cuda: torch finds no GPU here, expected cpu")
+
+
+def _scores(problem: Problem, fitted: Fitted) -> dict[str, float | None]:
+    """The metric on each part, and what always giving the commonest answer of the training items would score."""
+    scores: dict[str, float | None] = {}
+    for part in ("train", "valid", "test"):
+        items = getattr(problem.split, part)
+        scores[part] = score(problem, fitted, items) if len(items) else None
+    y, test = problem.dataset.y, problem.split.test
+    scores["constant_answer"] = None
+    if len(test) and problem.dataset.task == "classification":
+        commonest = np.bincount(y[problem.split.train]).argmax()
+        scores["constant_answer"] = float((y[test] == commonest).mean())
+    elif len(test) and problem.dataset.task == "regression":
+        answer = np.broadcast_to(problem.shift.numpy(), y[test].reshape(len(test), -1).shape)
+        scores["constant_answer"] = METRICS["mse"].score(y[test], answer)
+    return scores
+
+
+def score(problem: Problem, fitted: Fitted, items: Any) -> float:
+    """The metric of a fitted model on some items."""
+    order, outputs = problem.outputs(fitted.model, items)
+    return METRICS[problem.metric].score(problem.dataset.y[order], outputs.numpy())

@@ -1,0 +1,222 @@
+"""A trained model with all it needs to meet new graphs: its vocabulary, the colours it knows, what its outputs mean."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from wlhn.batching.collator import WHOLE, Feed, run
+from wlhn.batching.loader import Loader
+from wlhn.data.dataset import Column, Dataset, Level, Task
+from wlhn.data.vocabulary import Encoded, Vocabulary
+from wlhn.errors import InputError
+from wlhn.graphs import Graphs
+from wlhn.hierarchy import Hierarchy, assign, refine
+from wlhn.hyperbolic.polar import to_ball, to_tangent
+from wlhn.models.layerwise import depths, points, rows
+from wlhn.models.registry import build_model, registered
+from wlhn.models.wlhn import WLHN
+from wlhn.training.fit import Fitted
+from wlhn.training.loss import probabilities
+from wlhn.training.problem import Problem
+from wlhn.training.settings import Settings
+
+CHUNK = 256  # graphs at a time
+AT_ONCE = 65_536  # nodes at a time, of large graphs
+SETTLED = 50  # batches after which running statistics, which move by a tenth, have settled
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """How much of some graphs training had not.
+
+    >>> Unseen(1, 0, (0, 2)) + Unseen(1, 1, (1, 3))
+    Unseen(nodes=2, edges=1, colours=(1, 5))
+    """
+
+    nodes: int  # with a label or category that was not there
+    edges: int
+    colours: tuple[int, ...]  # nodes whose colour was not there, depth by depth
+
+    def __add__(self, other: Unseen) -> Unseen:
+        colours = tuple(a + b for a, b in zip(self.colours, other.colours, strict=True))
+        return Unseen(self.nodes + other.nodes, self.edges + other.edges, colours)
+
+
+@dataclass(frozen=True, eq=False)
+class Predicted:
+    """What a model says of some graphs, and how much of them it had never seen."""
+
+    first: int  # position of the first graph
+    graphs: Graphs
+    outputs: NDArray[Any]  # (graphs or nodes, channels): probabilities, or numbers of a regression
+    unseen: Unseen
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """Where a WLHN places some graphs: their nodes depth by depth, and the graphs."""
+
+    first: int
+    graphs: Graphs
+    ball: NDArray[Any]  # (nodes, depths, d) points of the Poincaré ball
+    tangent: NDArray[Any]  # (nodes, depths, d) log_0 of them
+    graph: NDArray[Any]  # (graphs, width) what the head sees of a graph
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A model that can be applied, saved and loaded (`wlhn.runs.run_folder`)."""
+
+    settings: Settings
+    vocabulary: Vocabulary
+    colours: Hierarchy  # of the training graphs
+    level: Level
+    task: Task
+    classes: tuple[Any, ...]
+    targets: tuple[str, ...]
+    out_channels: int
+    columns: tuple[Column, ...]  # what the columns of the training data were taken for
+    shift: Tensor  # outputs · scale + shift are in the targets' units
+    scale: Tensor
+    model: nn.Module
+
+    @staticmethod
+    def of(problem: Problem, fitted: Fitted) -> Trained:
+        """What is worth keeping of a finished run."""
+        dataset = problem.dataset
+        encoded = problem.encoded
+        if dataset.level == "graph":
+            encoded = problem.vocabulary.encode(dataset.graphs.select(problem.split.train))
+        return Trained(
+            settings=problem.settings,
+            vocabulary=problem.vocabulary,
+            colours=_known_colours(encoded, problem.settings),
+            level=dataset.level,
+            task=dataset.task,
+            classes=dataset.classes,
+            targets=dataset.targets,
+            out_channels=problem.out_channels,
+            columns=dataset.columns,
+            shift=problem.shift,
+            scale=problem.scale,
+            model=fitted.model,
+        )
+
+    def predict(self, graphs: Graphs, chunk: int = CHUNK) -> Iterator[Predicted]:
+        """Predictions for graphs, so many at a time."""
+        self.model.eval()
+        for first, part, encoded, feed in self._parts(graphs, chunk, self.level):
+            with torch.no_grad():
+                if feed.by_nodes and isinstance(self.model, WLHN):
+                    every = self.model.readout == "all"
+                    outputs = torch.cat([self.model.head(rows(self.model, path)) for path in self._paths(feed, every)])
+                else:
+                    outputs = run(self.model, feed.batch(np.arange(len(part))))
+                outputs = probabilities(self.task, outputs * self.scale + self.shift)
+            yield Predicted(first, part, outputs.numpy(), self._unseen(encoded))
+
+    def embed(self, graphs: Graphs, chunk: int = CHUNK) -> Iterator[Embedded]:
+        """Points and tangent vectors of nodes at every depth, and the vectors of graphs, so many graphs at a time."""
+        if not isinstance(self.model, WLHN):
+            raise InputError(f"model {self.settings.model}: has no points in hyperbolic space, expected wlhn")
+        self.model.eval()
+        for first, part, _, feed in self._parts(graphs, chunk, "node"):
+            with torch.no_grad():
+                if feed.by_nodes:
+                    ball, tangent, graph = zip(
+                        *(_of_path(self.model, path) for path in self._paths(feed, every=True)), strict=True
+                    )
+                    yield Embedded(first, part, np.concatenate(ball), np.concatenate(tangent), np.add.reduce(graph))
+                else:
+                    yield Embedded(first, part, *_of_batch(self.model, feed.batch(np.arange(len(part)))))
+
+    def _parts(self, graphs: Graphs, chunk: int, level: Level) -> Iterator[tuple[int, Graphs, Encoded, Feed]]:
+        """So many graphs at a time, or a large one alone."""
+        first = 0
+        while first < len(graphs):
+            room = int(np.searchsorted(graphs.node_ptr, graphs.node_ptr[first] + WHOLE, side="right")) - 1
+            last = max(min(first + chunk, room), first + 1)
+            part = graphs if last - first == len(graphs) else graphs.select(np.arange(first, last))
+            encoded = self.vocabulary.encode(part)
+            feed = Feed(encoded, registered(self.settings.model).eats, self.settings.num_layers, level)
+            yield first, part, encoded, feed
+            first = last
+
+    def _paths(self, feed: Feed, every: bool) -> Iterator[Any]:
+        """The points of a large graph's nodes at every depth, or at the last, so many nodes at a time."""
+        assert feed.quotient is not None
+        assert isinstance(self.model, WLHN)
+        hierarchy = feed.quotient.hierarchy
+        with tempfile.TemporaryDirectory(prefix="wlhn") as folder:
+            layers = depths(self.model, feed.quotient, Path(folder), every)
+            for nodes in np.split(np.arange(hierarchy.num_nodes), range(AT_ONCE, hierarchy.num_nodes, AT_ONCE)):
+                yield points(layers, hierarchy, nodes)
+
+    def _unseen(self, encoded: Encoded) -> Unseen:
+        new = assign(self.colours, encoded.graphs, initial=encoded.x)
+        colours = tuple(int((colour < 0).sum()) for colour in new.colours)
+        return Unseen(encoded.unseen_nodes, encoded.unseen_edges, colours)
+
+
+def untrained(dataset: Dataset, settings: Settings, seed: int) -> Trained:
+    """A model with random weights whose running statistics are those of the data: what structure alone gives."""
+    vocabulary = Vocabulary.fit(dataset, settings.degree, settings.edge_features, settings.standardise)
+    encoded = vocabulary.encode(dataset.graphs)
+    feed = Feed(encoded, registered(settings.model).eats, settings.num_layers, dataset.level)
+    batches = Loader(feed.batch, np.arange(len(dataset.graphs)), settings.batch_size)
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(seed)
+        model = build_model(settings, vocabulary.in_channels, 1, dataset.level, vocabulary.edge_channels)
+        model.train()
+        for _ in range(-(-SETTLED // len(batches))):
+            for batch in batches:
+                run(model, batch)
+    return Trained(
+        settings=settings,
+        vocabulary=vocabulary,
+        colours=_known_colours(encoded, settings),
+        level=dataset.level,
+        task="none",
+        classes=(),
+        targets=(),
+        out_channels=1,
+        columns=dataset.columns,
+        shift=torch.zeros(()),
+        scale=torch.ones(()),
+        model=model,
+    )
+
+
+def _known_colours(encoded: Encoded, settings: Settings) -> Hierarchy:
+    return refine(encoded.graphs, settings.num_layers, encoded.x, encoded.graphs.edge_attr is not None)
+
+
+def _of_batch(model: WLHN, batch: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """(ball points of nodes, tangent vectors, vectors of graphs)."""
+    assert batch.node_row is not None
+    ball, tangent, place = [], [], batch.node_row
+    levels = list(model.levels(batch))
+    for level, (z, _) in zip((*batch.levels[::-1], None), levels[::-1], strict=True):
+        ball.append(to_ball(z.r[place], z.e[place]))
+        tangent.append(to_tangent(z.r[place], z.e[place]))
+        place = place if level is None else level.parent[place].long()
+    return _stack(ball[::-1]), _stack(tangent[::-1]), model.graph_representation(batch).numpy()
+
+
+def _of_path(model: WLHN, path: list[tuple[Tensor, Tensor, Tensor]]) -> tuple[Any, Any, Any]:
+    """The same of some nodes of one graph, whose vector is a sum over its nodes."""
+    ball, tangent = [to_ball(r, e) for r, e, _ in path], [to_tangent(r, e) for r, e, _ in path]
+    return _stack(ball), _stack(tangent), rows(model, path).sum(0, keepdim=True).numpy()
+
+
+def _stack(depths: list[Tensor]) -> NDArray[Any]:
+    return torch.stack(depths, dim=1).numpy()

@@ -1,0 +1,134 @@
+"""A data set, a split and settings made ready to train: features encoded, targets checked, batches at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from wlhn.batching.collator import LEARNED_AT_ONCE, Feed, run
+from wlhn.batching.loader import Loader
+from wlhn.data.dataset import Dataset
+from wlhn.data.splits import Split
+from wlhn.data.vocabulary import Vocabulary
+from wlhn.errors import InputError
+from wlhn.models.registry import build_model, check_options, registered
+from wlhn.training.loss import check_targets
+from wlhn.training.metrics import metric_of
+from wlhn.training.settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A batch and which of its outputs have a target here: all of them, or (node tasks) some rows."""
+
+    inputs: Any
+    items: NDArray[Any]  # positions in the data set
+    rows: Tensor | None
+
+    def outputs(self, model: nn.Module) -> Tensor:
+        outputs = run(model, self.inputs)
+        return outputs if self.rows is None else outputs[self.rows]
+
+
+class Problem:
+    """What `fit` trains on.
+
+    >>> from wlhn.data import load
+    >>> from wlhn.data.splits import stratified_folds
+    >>> mutag = load("MUTAG")
+    >>> problem = Problem(mutag, stratified_folds(mutag.y)[0], Settings(num_layers=2))
+    >>> problem.metric, [len(batch.items) for batch in problem.batches(problem.split.valid)]
+    ('accuracy', [17])
+    """
+
+    def __init__(self, dataset: Dataset, split: Split, settings: Settings) -> None:
+        check_options(settings)
+        for part in ("train", "valid"):
+            if not len(getattr(split, part)):
+                raise InputError(f"{dataset.name}: the split has no {part} items, expected at least one")
+        self.split, self.settings = split.check_fits(len(dataset), dataset.name), settings
+        self.dataset = dataset = dataset.as_trained_on(split.train)
+        self.out_channels = dataset.num_outputs
+        y = check_targets(dataset.task, dataset.y, self.out_channels)
+        self.metric = metric_of(dataset.task, self.out_channels)
+        # Nodes of a graph are seen together whatever part they are in; of graphs, only those to train on count.
+        seen = dataset if dataset.level == "node" else replace(dataset, splits=()).select(split.train)
+        self.vocabulary = Vocabulary.fit(seen, settings.degree, settings.edge_features, settings.standardise)
+        self.shift, self.scale = _standardisation(dataset.task, y[torch.from_numpy(split.train)])
+        self.y = y if dataset.task == "classification" else (y - self.shift) / self.scale
+        self.encoded = self.vocabulary.encode(dataset.graphs)
+        self.feed = Feed(self.encoded, registered(settings.model).eats, settings.num_layers, dataset.level)
+
+    def build(self) -> nn.Module:
+        """The model, with fresh weights."""
+        return build_model(
+            self.settings,
+            self.vocabulary.in_channels,
+            self.out_channels,
+            self.dataset.level,
+            self.vocabulary.edge_channels,
+        )
+
+    def batches(self, items: NDArray[Any], shuffle_seed: int | None = None) -> Loader[Scored]:
+        """Batches that cover these items; of node tasks, whole graphs with the rows that count, or, of large graphs,
+        the nodes themselves with what they depend on.
+        """
+        if self.feed.by_nodes:
+            return Loader(
+                lambda nodes: Scored(self.feed.batch_of_nodes(nodes), nodes, None),
+                items,
+                LEARNED_AT_ONCE,
+                shuffle=shuffle_seed is not None,
+                seed=shuffle_seed or 0,
+                keep=False,
+            )
+        graphs, wanted = items, None
+        if self.dataset.level == "node":
+            wanted = np.zeros(len(self.dataset), bool)
+            wanted[items] = True
+            graphs = np.unique(self.dataset.graphs.graph_of_node[items])
+        single = len(graphs) <= self.settings.batch_size  # then order would change nothing
+        shuffle = shuffle_seed is not None and not single
+
+        def collate(index: NDArray[Any]) -> Scored:
+            if wanted is None:
+                return Scored(self.feed.batch(index), index, None)
+            ptr = self.dataset.graphs.node_ptr
+            nodes = np.concatenate([np.arange(ptr[g], ptr[g + 1]) for g in index])
+            rows = np.flatnonzero(wanted[nodes])
+            return Scored(self.feed.batch(index), nodes[rows], torch.from_numpy(rows))
+
+        return Loader(collate, graphs, self.settings.batch_size, shuffle, shuffle_seed or 0)
+
+    def stream(self, items: NDArray[Any]) -> Iterator[Scored]:
+        """Batches that cover these items, made one by one and not kept."""
+        loader = self.batches(items)
+        for first in range(0, len(loader.index), loader.batch_size):
+            yield loader.collate(loader.index[first : first + loader.batch_size])
+
+    def outputs(self, model: nn.Module, items: NDArray[Any]) -> tuple[NDArray[Any], Tensor]:
+        """(items as they come, outputs in the targets' own units), in evaluation mode."""
+        model.eval()
+        order, outputs = [], []
+        with torch.no_grad():
+            for batch in self.stream(items):
+                order.append(batch.items)
+                outputs.append(batch.outputs(model))
+        return np.concatenate(order), torch.cat(outputs) * self.scale + self.shift
+
+
+def _standardisation(task: str, y: Tensor) -> tuple[Tensor, Tensor]:
+    """(mean, standard deviation) of a regression's training targets; (0, 1) of others, which stay what they are."""
+    if task != "regression":
+        return torch.zeros(()), torch.ones(())
+    known = ~torch.isnan(y)
+    count = known.sum(0).clamp_min(1)
+    mean = torch.where(known, y, 0.0).sum(0) / count
+    deviation = (torch.where(known, (y - mean) ** 2, 0.0).sum(0) / count).sqrt()
+    return mean, torch.where(deviation > 0, deviation, 1.0)

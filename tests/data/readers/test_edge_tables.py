@@ -1,0 +1,106 @@
+"""Large graphs from tables of edges: the graph of the whole file, whatever the pieces it is read in."""
+
+import gzip
+from pathlib import Path
+
+import networkx as nx
+import pandas as pd
+import pytest
+from strategies import edge_list
+
+from wlhn.data import load
+from wlhn.data.readers.edge_tables import read_edge_table
+from wlhn.errors import InputError
+from wlhn.graphs import Graphs
+
+pytest.importorskip("pyarrow")
+
+
+def written(path: Path, frame: pd.DataFrame) -> Path:
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if ".tsv" in path.suffixes else ",")
+    return path
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "parquet"])
+@pytest.mark.parametrize("names", [lambda v: v, lambda v: 7 * v - 50, lambda v: f"node {v % 3} {v}"])
+@pytest.mark.parametrize("rows", [7, 1000])
+def test_the_graph_is_that_of_the_edges(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, names: object, rows: int
+) -> None:
+    monkeypatch.setattr("wlhn.data.readers.edge_tables.ROWS", rows)
+    graph = nx.barabasi_albert_graph(60, 2, seed=1)
+    edges = [(names(u), names(v)) for u, v in graph.edges]  # type: ignore[operator]
+    frame = pd.DataFrame(edges, columns=["Source", "Target"]).assign(weight=0.5)
+    dataset = load(written(tmp_path / f"friends.{ending}", frame))
+    ids = dataset.graphs.ids(0)
+    assert {frozenset((ids[u], ids[v])) for u, v in dataset.graphs.edge_index.T} == {frozenset(e) for e in edges}
+    assert dataset.graphs.num_edges == 2 * len(edges)
+    assert (dataset.name, dataset.level, dataset.task) == ("friends", "node", "none")
+    assert ids == (sorted(ids) if isinstance(ids[0], int) else list(dict.fromkeys(v for edge in edges for v in edge)))
+    assert [(c.name, c.role) for c in dataset.columns][2] == ("weight", "ignored")
+
+
+def test_directions_loops_and_copies(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("u,v\n1,1\n1,2\n2,1\n1,2\n\n\n")
+    assert edge_list(read_edge_table(path).graphs) == edge_list(Graphs.from_edges([[0, 1], [1, 0]]))
+    assert "2 doubled edges dropped" not in read_edge_table(path, directed=True).notes
+    one_way = read_edge_table(path, directed=True, self_loops=True).graphs
+    assert edge_list(one_way) == edge_list(Graphs.from_edges([[0, 0, 1], [0, 1, 0]]))
+
+
+def test_a_name_is_what_stands_there(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("from,to\n7,007\nNA,7\n")
+    assert read_edge_table(path).graphs.node_ids == [7, "007", "NA"]
+
+
+@pytest.mark.parametrize("pieces", [2, 1000])
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "empty, expected a header line"),
+        ("from,to\n1,2\n3,\n", "line 3, column 'to': expected a value, found nothing"),
+        ("from,to\n1,2\n\n3,4\n5,6\n", "line 3, column 'from': expected a value, found nothing"),
+        ("from,to\n1,2,3\n", "line 2: expected 2 fields as in the header, found more"),
+    ],
+)
+def test_bad_tables_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, sentence: str, pieces: int
+) -> None:
+    monkeypatch.setattr("wlhn.data.readers.edge_tables.ROWS", pieces)
+    path = tmp_path / "edges.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=sentence):
+        read_edge_table(path)
+
+
+def test_damaged_files_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 no")
+    packed = gzip.compress(b"from,to\n" + b"1,2\n" * 1000)
+    (tmp_path / "b.csv.gz").write_bytes(packed[: len(packed) // 2])
+    for name in ("a.parquet", "b.csv.gz"):
+        with pytest.raises(InputError, match=name):
+            load(tmp_path / name)
+
+
+@pytest.mark.parametrize("rows", [1, 1000])
+def test_edges_of_a_table_of_nodes_are_read_in_pieces_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    monkeypatch.setattr("wlhn.data.readers.edge_tables.ROWS", rows)
+    (tmp_path / "nodes.csv").write_text("id,klass\na,0\nb,1\nc,0\n")
+    (tmp_path / "edges.csv").write_text("from,to\nc,a\nb,c\n")
+    assert load(tmp_path).graphs.edge_index.tolist() == [[2, 2, 1, 0], [0, 1, 2, 2]]
+    (tmp_path / "edges.csv").write_text("from,to\nc,a\nb,x\n")
+    with pytest.raises(InputError, match=r"edges.csv, line 3: node 'x' is not in .*nodes.csv, expected one of its ids"):
+        load(tmp_path)
+
+
+def test_an_index_that_pandas_left_in_a_table_is_no_column(tmp_path: Path) -> None:
+    table = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]}, index=["x", "y"])
+    table.to_parquet(tmp_path / "edges.parquet")
+    assert load(tmp_path / "edges.parquet").graphs.num_nodes == 3

@@ -1,0 +1,82 @@
+"""What was not there in training becomes nothing, and is counted; a loss leaves out what is unknown."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from baseline_graphs import SEES_EDGES
+
+from wlhn.batching.collator import Feed, run
+from wlhn.data import Dataset, as_dataset
+from wlhn.data.vocabulary import Vocabulary
+from wlhn.errors import InputError
+from wlhn.graphs import Graphs
+from wlhn.models.registry import MODELS, build_model
+from wlhn.models.settings import ModelSettings
+from wlhn.training.loss import loss
+
+EDGES = [[0, 1, 1, 2], [1, 0, 2, 1]]
+
+
+def path(**given: object) -> Dataset:
+    return as_dataset(Graphs.from_edges(EDGES, **given))
+
+
+def test_unseen_labels_categories_and_edges_are_counted() -> None:
+    fitted = Vocabulary.fit(path(node_label=[1, 5, 5], edge_label=[0, 0, 4, 4]), edges=True)
+    new = fitted.encode(path(node_label=[5, 3, 9], edge_label=[4, 4, 2, 2]).graphs)
+    assert new.x.tolist() == [[0, 1], [0, 0], [0, 0]]
+    assert (new.unseen_nodes, new.unseen_edges) == (2, 2)
+    assert new.graphs.edge_attr is not None
+    assert sorted(new.graphs.edge_attr[:, 0].tolist()) == [-1, -1, 1, 1]
+    categories = Vocabulary.fit(path(x=np.array([[3, 0], [3, 1], [8, 1]])))
+    assert categories.in_channels == (2, 2)
+    again = categories.encode(path(x=np.array([[8, 0], [4, 0], [3, -2]])).graphs)
+    assert again.x.tolist() == [[1, 0], [-1, 0], [0, -1]]
+    assert again.unseen_nodes == 2
+    top = Vocabulary.fit(path(), degree="onehot")
+    assert top.encode(Graphs.from_edges([[0, 1, 2, 3, 3, 3], [3, 3, 3, 0, 1, 2]])).unseen_nodes == 1
+
+
+@pytest.mark.parametrize("name", SEES_EDGES)
+def test_models_take_unknown_categories_of_nodes_and_edges(name: str) -> None:
+    data = path(x=np.array([[3, 0], [3, 1], [8, 1]]), edge_attr=np.array([[0], [0], [4], [4]]))
+    fitted = Vocabulary.fit(data, edges=True)
+    settings = ModelSettings(model=name, hidden_channels=8, num_layers=2)
+    model = build_model(settings, fitted.in_channels, 2, "graph", fitted.edge_channels).eval()
+    unknown = replace(data.graphs, x=np.full((3, 2), 77), edge_attr=np.full((4, 1), 77))
+    outputs = run(model, Feed(fitted.encode(unknown), MODELS[name].eats, 2).batch(np.array([0])))
+    assert outputs.isfinite().all()
+
+
+def test_other_columns_than_in_training_are_refused() -> None:
+    fitted = Vocabulary.fit(path(x=np.zeros((3, 2), np.float32)))
+    with pytest.raises(InputError, match="expected 2 columns"):
+        fitted.encode(path(x=np.zeros((3, 4), np.float32)).graphs)
+    with pytest.raises(InputError, match="no node input 'x'"):
+        fitted.encode(path().graphs)
+    with pytest.raises(InputError, match="neither labels nor features"):
+        Vocabulary.fit(path(), edges=True)
+
+
+def test_unknown_targets_do_not_count() -> None:
+    outputs = torch.randn(4, 3, requires_grad=True)
+    y = torch.tensor([[1.0, 0.0, torch.nan], [torch.nan] * 3, [0.0, torch.nan, 1.0], [1.0, 1.0, 0.0]])
+    known = ~torch.isnan(y)
+    for task, each in (("binary", torch.nn.BCEWithLogitsLoss()), ("regression", torch.nn.MSELoss())):
+        value = loss(task, outputs, y)
+        torch.testing.assert_close(value, each(outputs[known], y[known]))
+        (grad,) = torch.autograd.grad(value, outputs)
+        assert grad.isfinite().all()
+        assert (grad[~known] == 0).all()
+
+
+def test_numbers_are_standardised_over_the_training_nodes_but_flags_stay() -> None:
+    x = np.array([[1000.0, 0.0, 5.0], [3000.0, 1.0, 5.0], [2000.0, 0.0, 5.0]], np.float32)
+    fitted = Vocabulary.fit(path(x=x), standardise=True)
+    seen = fitted.encode(path(x=x).graphs).x
+    np.testing.assert_allclose(seen[:, 0].mean(), 0, atol=1e-6)
+    np.testing.assert_allclose(seen[:, 0].std(), 1, rtol=1e-6)
+    assert seen[:, 1:].tolist() == x[:, 1:].tolist()
+    assert Vocabulary.from_json(fitted.to_json()) == fitted
