@@ -11,7 +11,7 @@ import torch
 
 from wlhn import Graphs, as_graphs
 from wlhn.batching.collator import Feed
-from wlhn.batching.loader import make_quotient
+from wlhn.batching.refined import make_quotient
 from wlhn.data import as_dataset, load
 from wlhn.data.splits import Split, stratified_folds
 from wlhn.data.vocabulary import Encoded
@@ -95,7 +95,7 @@ def test_large_graphs_are_learned_in_batches_and_answered_by_depths(
         monkeypatch.setattr(f"{module}.WHOLE", 10)
     monkeypatch.setattr("wlhn.training.problem.LEARNED_AT_ONCE", 7)
     monkeypatch.setattr("wlhn.runs.trained.AT_ONCE", 11)
-    monkeypatch.setattr("wlhn.models.layerwise.ROWS", 5)
+    monkeypatch.setattr("wlhn.runs.layerwise.ROWS", 5)
     problem = Problem(dataset, split, settings)
     sizes = [len(batch.items) for batch in problem.batches(split.train, shuffle_seed=1)]
     assert sizes == ([7, 7, 7, 7, 2] if model == "wlhn" else [30])

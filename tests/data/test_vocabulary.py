@@ -7,7 +7,7 @@ import pytest
 import torch
 from baseline_graphs import SEES_EDGES
 
-from wlhn.batching.collator import Feed, run
+from wlhn.batching.collator import Collator, run_model
 from wlhn.data import Dataset, as_dataset
 from wlhn.data.vocabulary import Vocabulary
 from wlhn.errors import InputError

@@ -10,7 +10,7 @@ import torch
 from planted import MOTIF, planted_motifs
 from typer.testing import CliRunner
 
-from wlhn.batching.collator import Feed, run
+from wlhn.batching.collator import Collator, run_model
 from wlhn.cli.app import app
 from wlhn.data import load
 from wlhn.errors import InputError

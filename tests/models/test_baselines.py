@@ -19,7 +19,7 @@ from wlhn.hyperbolic import poincare_distance
 from wlhn.models.diffpool import diff_pool
 from wlhn.models.ecc import EDGE_FILTERS, EdgeConditioned
 from wlhn.models.geom_gcn import neighbourhoods
-from wlhn.models.machine import Inputs
+from wlhn.nn.machine import Inputs
 from wlhn.models.pgnn import PositionLayer, draw_anchors, nearest_anchors
 from wlhn.nn.dropout import Dropout
 from wlhn.nn.latent_space import latent_distance, place_nodes

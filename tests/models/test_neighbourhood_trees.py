@@ -7,7 +7,7 @@ import torch
 from baseline_graphs import build, sample
 
 from wlhn import InputError
-from wlhn.models.machine import Inputs
+from wlhn.nn.machine import Inputs
 from wlhn.models.neighbourhood_trees import NeighbourhoodTrees, statistics
 
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from wlhn import InputError
 from wlhn.cli.app import app
-from wlhn.models.machine import AtOnce
+from wlhn.nn.machine import AtOnce
 from wlhn.models.pgnn import PGNN, draw_anchors, nearest_anchors
 from wlhn.models.registry import MODELS
 from wlhn.runs.run_folder import load_run

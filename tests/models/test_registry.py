@@ -8,7 +8,7 @@ import torch
 from baseline_graphs import LEARNED, SEES_EDGES
 from tiny import tiny
 
-from wlhn.batching.collator import Feed, run
+from wlhn.batching.collator import Collator, run_model
 from wlhn.data.vocabulary import Vocabulary
 from wlhn.errors import InputError
 from wlhn.models.registry import COMMON, MODELS, build_model, check_options

@@ -6,7 +6,7 @@ import torch
 from baseline_graphs import LEARNED
 from tiny import tiny
 
-from wlhn.batching.collator import Feed, run
+from wlhn.batching.collator import Collator, run_model
 from wlhn.data.vocabulary import Vocabulary
 from wlhn.models.registry import MODELS, build_model
 from wlhn.models.settings import ModelSettings

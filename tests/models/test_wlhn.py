@@ -11,7 +11,7 @@ from torch_geometric.nn import GINConv
 
 from wlhn import Graphs, InputError
 from wlhn.batching.colour_batch import ColourBatch, node_batch
-from wlhn.batching.loader import make_quotient
+from wlhn.batching.refined import make_quotient
 from wlhn.models import WLHN
 
 EDGES = np.array([[0, 1, 1, 2, 2, 0, 2, 3], [1, 0, 2, 1, 0, 2, 3, 2]])

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from wlhn import Graphs
 from wlhn.batching.colour_batch import ColourLevel, Counts
-from wlhn.batching.loader import make_quotient
+from wlhn.batching.refined import make_quotient
 from wlhn.loops import parallel
 from wlhn.models import WLHN
 from wlhn.nn.encoders import FULL, WIDE, PassingZeros, nonzero_entries

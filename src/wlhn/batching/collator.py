@@ -1,4 +1,4 @@
-"""Batches of encoded graphs, in the form a model eats: unions of colours, or nodes as in PyG."""
+"""Mini-batches of encoded graphs, in the form that a model computes on: unions of colours, or nodes as in PyG."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from wlhn.batching.colour_batch import ColourBatch
-from wlhn.batching.loader import make_quotient
 from wlhn.batching.matrices import lasting
+from wlhn.batching.refined import make_quotient
 from wlhn.data.vocabulary import Encoded
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
+from wlhn.options.training import TrainingOptions
 
-WHOLE = 100_000  # nodes; of larger graphs, so many nodes at a time are a batch:
-LEARNED_AT_ONCE = 4096
+WHOLE_GRAPH_NODES = TrainingOptions.whole_graph_nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,36 +36,44 @@ class NodeBatch:
         return NodeBatch(self.x.to(device), self.edge_index.to(device), self.batch.to(device), edge_attr)
 
 
-class Feed:
-    """Encoded graphs that give the batch of any positions.
+class Collator:
+    """Encoded graphs that give the mini-batch of any positions, as colours or as nodes.
+
+    Args:
+        encoded: the graphs.
+        on_colours: whether mini-batches are rows of colours, else of nodes.
+        depth: layers of the model, which is how deep colours are refined.
+        level: what has targets, graphs or nodes.
+        whole_graph_nodes: of node tasks with more nodes than this, mini-batches are nodes with all they depend on.
 
     >>> from wlhn.data import load
     >>> from wlhn.data.vocabulary import Vocabulary
     >>> mutag = load("MUTAG")
     >>> encoded = Vocabulary.fit(mutag).encode(mutag.graphs)
-    >>> Feed(encoded, eats="nodes", depth=3).batch(np.array([0, 1])).x.shape
+    >>> Collator(encoded, on_colours=False).batch(np.array([0, 1])).x.shape
     torch.Size([30, 7])
     """
 
     def __init__(
         self,
         encoded: Encoded,
-        eats: Literal["colours", "nodes"],
-        depth: int,
+        on_colours: bool,
+        depth: int = 0,
         level: Literal["graph", "node"] = "graph",
+        whole_graph_nodes: int = WHOLE_GRAPH_NODES,
     ) -> None:
         graphs = encoded.graphs
         empty = np.flatnonzero(np.diff(graphs.node_ptr) == 0)
         if len(empty):
-            raise InputError(f"graph {empty[0]}: has no nodes, expected at least one")
-        self.graphs, self.x, self.level = graphs, encoded.x, level
+            raise InputError(f"graph {empty[0]}: has no nodes; a model needs at least one")
+        self.graphs, self.x, self.level, self.whole_graph_nodes = graphs, encoded.x, level, whole_graph_nodes
         edges = graphs.edge_attr is not None
-        self.quotient = make_quotient(graphs, encoded.x, depth, edges, level == "node") if eats == "colours" else None
+        self.quotient = make_quotient(graphs, encoded.x, depth, edges, level == "node") if on_colours else None
 
     @property
     def by_nodes(self) -> bool:
-        """Whether nodes come as `batch_of_nodes`: there are too many for whole graphs to be batches."""
-        return self.quotient is not None and self.level == "node" and self.graphs.num_nodes > WHOLE
+        """Whether nodes come as `batch_of_nodes`: there are too many for whole graphs to be mini-batches."""
+        return self.quotient is not None and self.level == "node" and self.graphs.num_nodes > self.whole_graph_nodes
 
     def batch_of_nodes(self, nodes: NDArray[Any]) -> ColourBatch:
         """These nodes with all they depend on."""
@@ -96,8 +104,8 @@ class Feed:
         return np.diff(self.graphs.node_ptr) + np.diff(self.graphs.row_ptr[self.graphs.node_ptr])
 
 
-def run(model: nn.Module, batch: ColourBatch | NodeBatch) -> Tensor:
-    """A model's outputs for a batch of the form it eats; they come back to the CPU from wherever the model is."""
+def run_model(model: nn.Module, batch: ColourBatch | NodeBatch) -> Tensor:
+    """A model's outputs for a batch; they come back to the CPU from wherever the model is."""
     place = next(model.parameters(), torch.empty(0)).device
     if place.type != "cpu":
         return _run(model, batch.to(place)).cpu()
@@ -106,6 +114,6 @@ def run(model: nn.Module, batch: ColourBatch | NodeBatch) -> Tensor:
 
 def _run(model: nn.Module, batch: ColourBatch | NodeBatch) -> Tensor:
     if isinstance(batch, ColourBatch):
-        outputs: Tensor = model.run(batch)  # type: ignore[operator]
+        outputs: Tensor = model.run_on_colours(batch)  # type: ignore[operator]
         return outputs
     return model(batch.x, batch.edge_index, batch.batch, batch.edge_attr)

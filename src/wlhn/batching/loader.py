@@ -13,40 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from wlhn.batching.quotient import Quotient
-from wlhn.graphs import Graphs
-from wlhn.hierarchy import refine
-
 Batch = TypeVar("Batch")
-
-
-def make_quotient(
-    graphs: Graphs, x: NDArray[Any], iterations: int, edges: bool = False, nodes: bool = False
-) -> Quotient:
-    """Refine graphs from the rows of x, exactly what a model of this depth can tell apart, and make them ready.
-
-    With `edges`, edge labels (or rows of edge_attr) count, one-hot unless they are categories already.
-
-    >>> path = Graphs.from_edges([[0, 1, 1, 2], [1, 0, 2, 1]])
-    >>> make_quotient(path, np.ones((3, 1), np.float32), iterations=1).batch([0]).num_rows
-    [1, 2]
-    """
-    hierarchy = refine(graphs, iterations, initial=_start(graphs, x), edge_labels=edges)
-    edge_x = None
-    if edges:
-        assert hierarchy.edge_values is not None
-        values = hierarchy.edge_values
-        edge_x = torch.from_numpy(values if values.ndim == 2 else np.arange(len(values))[:, None])
-    return Quotient(hierarchy, torch.from_numpy(np.array(x[hierarchy.representatives[0]])), edge_x, nodes)
-
-
-def _start(graphs: Graphs, x: NDArray[Any]) -> NDArray[Any]:
-    """A start that separates nodes just as the rows of x do: one-hot rows are cheaper to tell apart by their column."""
-    if x.shape[1] > 1 and np.issubdtype(x.dtype, np.floating):
-        column = x.argmax(axis=1)
-        if np.count_nonzero(x) == len(x) and (x[np.arange(len(x)), column] == 1).all():
-            return column
-    return x
 
 
 def core_to_spare() -> bool:

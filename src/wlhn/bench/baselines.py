@@ -20,15 +20,14 @@ from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 from torch_geometric.utils import to_dense_adj, to_dense_batch
 
-from wlhn.batching.collator import Feed, run
+from wlhn.batching.collator import Collator, run_model
 from wlhn.batching.loader import Loader
 from wlhn.bench.epoch import BATCH, CHANNELS, LAYERS, trainer
 from wlhn.bench.timing import alternate, threads
 from wlhn.data import Dataset, load
 from wlhn.data.vocabulary import Vocabulary
 from wlhn.graphs import to_pyg
-from wlhn.models.registry import build_model
-from wlhn.models.settings import ModelSettings
+from wlhn.models.registry import build_model, model_class
 from wlhn.nn.heads import EuclideanHead
 
 SORTED, CLUSTERS, EDGE_FILTERS = 30, 10, 16  # as our models have them
@@ -182,11 +181,12 @@ def measure_baselines(
 
 def _ours(name: str, dataset: Dataset) -> Callable[[], None]:
     vocabulary = Vocabulary.fit(dataset, edges=name == "ecc")
-    settings = ModelSettings(model=name, hidden_channels=CHANNELS, num_layers=LAYERS, edge_features=name == "ecc")
-    model = build_model(settings, vocabulary.in_channels, dataset.num_outputs, "graph", vocabulary.edge_channels)
-    feed, y = Feed(vocabulary.encode(dataset.graphs), "nodes", LAYERS), torch.from_numpy(np.array(dataset.y))
-    loader = Loader(lambda i: (feed.batch(i), y[torch.from_numpy(i)]), np.arange(len(y)), BATCH, shuffle=True)
-    return trainer(model, lambda: ((run(model, batch), target) for batch, target in loader))
+    options = model_class(name).Options.from_json({"hidden_channels": CHANNELS, "num_layers": LAYERS})
+    model = build_model(name, options, vocabulary.in_channels, dataset.num_outputs, "graph", vocabulary.edge_channels)
+    y = torch.from_numpy(np.array(dataset.y))
+    collator = Collator(vocabulary.encode(dataset.graphs), on_colours=False)
+    loader = Loader(lambda i: (collator.batch(i), y[torch.from_numpy(i)]), np.arange(len(y)), BATCH, shuffle=True)
+    return trainer(model, lambda: ((run_model(model, batch), target) for batch, target in loader))
 
 
 def _plain(name: str, dataset: Dataset) -> Callable[[], None]:

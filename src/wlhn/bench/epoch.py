@@ -19,7 +19,8 @@ from torch.nn.functional import cross_entropy
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import GINConv
 
-from wlhn.batching.loader import Loader, make_quotient
+from wlhn.batching.loader import Loader
+from wlhn.batching.refined import make_quotient
 from wlhn.bench.timing import alternate, peak_memory, reset_peak_memory, threads
 from wlhn.data import Dataset, features, load
 from wlhn.errors import InputError
@@ -101,11 +102,15 @@ def make_epoch(contestant: str, dataset: Dataset) -> Callable[[], None]:
     x, y = features(dataset), torch.from_numpy(np.array(dataset.y))
     if contestant == "wlhn":
         quotient = make_quotient(dataset.graphs, x, LAYERS)
-        wlhn = WLHN(x.shape[1], CHANNELS, LAYERS, dataset.num_outputs)
+        wlhn = WLHN(x.shape[1], dataset.num_outputs, hidden_channels=CHANNELS, num_layers=LAYERS)
         loader = Loader(lambda i: (quotient.batch(i), y[torch.from_numpy(i)]), np.arange(len(y)), BATCH, shuffle=True)
-        return trainer(wlhn, lambda: ((wlhn.run(batch), target) for batch, target in loader))
-    kinds: dict[str, type[nn.Module]] = {"gin": PlainGIN, "hgcn": PoincareHGCN, "wlhn_per_node": WLHN}
-    model = kinds[contestant](x.shape[1], CHANNELS, LAYERS, dataset.num_outputs)
+        return trainer(wlhn, lambda: ((wlhn.run_on_colours(batch), target) for batch, target in loader))
+    model: nn.Module
+    if contestant == "gin":
+        model = PlainGIN(x.shape[1], dataset.num_outputs, hidden_channels=CHANNELS, num_layers=LAYERS)
+    else:
+        kind = {"hgcn": PoincareHGCN, "wlhn_per_node": WLHN}[contestant]
+        model = kind(x.shape[1], dataset.num_outputs, hidden_channels=CHANNELS, num_layers=LAYERS)
     graphs = to_pyg(dataset.graphs)
     for g, (data, start, stop) in enumerate(
         zip(graphs, dataset.graphs.node_ptr[:-1], dataset.graphs.node_ptr[1:], strict=True)

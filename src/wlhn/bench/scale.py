@@ -18,9 +18,8 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from wlhn.batching.collator import LEARNED_AT_ONCE
-from wlhn.batching.loader import make_quotient
 from wlhn.batching.quotient import Quotient
+from wlhn.batching.refined import make_quotient
 from wlhn.bench.refinement import random_edges
 from wlhn.bench.timing import peak_memory
 from wlhn.data.dataset import Dataset
@@ -29,8 +28,9 @@ from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import refine
 from wlhn.hyperbolic.polar import to_tangent
-from wlhn.models.layerwise import depths, points
 from wlhn.models.wlhn import WLHN
+from wlhn.options.training import TrainingOptions
+from wlhn.runs.layerwise import depths, points
 from wlhn.runs.trained import AT_ONCE
 
 ROUNDS, DIMENSION, CLASSES, STEPS = 3, 64, 8, 5
@@ -92,16 +92,16 @@ def measure(nodes: int, seed: int) -> Scale:
     with timed("count"):
         quotient = Quotient(hierarchy, torch.from_numpy(hierarchy.initial_values[:, None].astype(np.float32)))
     torch.manual_seed(seed)
-    model = WLHN(1, DIMENSION, ROUNDS, CLASSES, level="node")
+    model = WLHN(1, CLASSES, level="node", hidden_channels=DIMENSION, num_layers=ROUNDS)
     optimizer = torch.optim.Adam(model.parameters())
     random = np.random.default_rng(seed)
     rows = 0
     with timed("step"):
         for _ in range(STEPS):
-            chosen = random.integers(0, nodes, min(LEARNED_AT_ONCE, nodes))
+            chosen = random.integers(0, nodes, min(TrainingOptions.nodes_per_batch, nodes))
             batch = quotient.batch_of_nodes(chosen)
             rows = max(rows, sum(batch.num_rows))
-            loss = F.cross_entropy(model.run(batch), torch.from_numpy(graphs.degree[chosen] % CLASSES))
+            loss = F.cross_entropy(model.run_on_colours(batch), torch.from_numpy(graphs.degree[chosen] % CLASSES))
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -143,7 +143,7 @@ def collections(
     """Collections drawn from a data set, from a thousand graphs to as many as asked for."""
     vocabulary = Vocabulary.fit(dataset)
     torch.manual_seed(seed)
-    model = WLHN(vocabulary.in_channels, DIMENSION, ROUNDS, CLASSES)
+    model = WLHN(vocabulary.in_channels, CLASSES, hidden_channels=DIMENSION, num_layers=ROUNDS)
     optimizer = torch.optim.Adam(model.parameters())
     random = np.random.default_rng(seed)
     rows = []
@@ -153,7 +153,7 @@ def collections(
         quotient = make_quotient(encoded.graphs, encoded.x, ROUNDS)
         refined = time.perf_counter()
         for _ in range(steps):
-            outputs = model.run(quotient.batch(random.integers(0, size, BATCH)))
+            outputs = model.run_on_colours(quotient.batch(random.integers(0, size, BATCH)))
             optimizer.zero_grad()
             F.cross_entropy(outputs, torch.zeros(BATCH, dtype=torch.long)).backward()
             optimizer.step()

@@ -15,6 +15,7 @@ from wlhn.cli.evaluate import evaluate
 from wlhn.cli.explain import explain
 from wlhn.cli.explore import explore
 from wlhn.cli.hierarchy import hierarchy
+from wlhn.cli.models import models
 from wlhn.cli.output import fail
 from wlhn.cli.predict import predict
 from wlhn.cli.report import report
@@ -31,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(datasets, name="datasets")
-for command in (train, predict, evaluate, reproduce, report, hierarchy, embed, explain, similar, explore):
+for command in (train, predict, evaluate, models, reproduce, report, hierarchy, embed, explain, similar, explore):
     app.command()(command)
 app.add_typer(bench, name="bench")
 

@@ -11,6 +11,7 @@ import typer
 from wlhn.cli.output import DataRoot, Json, Seed, print_json, print_table
 from wlhn.data.dataset import Role
 from wlhn.data.load import data_root_or_environment, load
+from wlhn.data.outside import DATASETS
 from wlhn.data.published import Check, published
 from wlhn.data.published import check as check_figures
 from wlhn.data.registry import KNOWN, known_name, locate
@@ -43,6 +44,10 @@ def list_datasets(context: typer.Context, data_root: DataRoot = None, json: Json
                 "path": None if location.path is None else str(location.path),
                 "about": known.about,
             }
+        )
+    for name in DATASETS.names():
+        rows.append(
+            {"name": name, "aliases": [], "kind": "outside", "found": "built in", "path": None, "about": "of a plugin"}
         )
     if json:
         print_json(rows)

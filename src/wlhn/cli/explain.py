@@ -80,7 +80,7 @@ def explain(
     said = f", predicted: {outputs[int(explanation.output.argmax())]}{truth}" if not single else ""
     print_table(
         escape(f"{dataset.name}, graph {graph_names(dataset)[position]}{said}"),
-        ("adds", "each node", f"substructure, {trained.settings.num_layers} rounds deep", "nodes"),
+        ("adds", "each node", f"substructure, {trained.colours.depth} rounds deep", "nodes"),
         rows,
     )
     rest = float(margin.colour[order[top:]].sum())

@@ -1,48 +1,35 @@
-"""Options of models and training on the command line: each is a field of `Settings` and keeps its default."""
+"""Options of models and training on the command line, made from where each is written down (`wlhn.options`)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from wlhn.errors import InputError
+from wlhn.options.network import NetworkOptions
+from wlhn.options.option import choices_of
+from wlhn.options.training import TrainingOptions
 
+Given = dict[str, Any]  # the settings that somebody gave, by name
 
-def _option(help_text: str, default: str = "") -> typer.models.OptionInfo:
-    return typer.Option(help=help_text, show_default=default or False)
-
-
-Model = Annotated[str, typer.Option("--model", help="A registered model: wlhn, gin, …")]
-HiddenChannels = Annotated[int | None, _option("Width of the layers, dimension of the ball.", "64")]
-NumLayers = Annotated[int | None, _option("Rounds of message passing.", "3")]
-Dropout = Annotated[float | None, _option("Dropout in the head.", "0.0")]
-Head = Annotated[str | None, _option("euclidean or hyperbolic.", "euclidean")]
-EdgeFeatures = Annotated[bool | None, _option("Whether the model sees labels or features of edges.", "False")]
-Tau = Annotated[float | None, _option("Length of the tree's edges (wlhn).", "1.0")]
-Directions = Annotated[str | None, _option("relu or whitened (wlhn).", "relu")]
-Readout = Annotated[str | None, _option("hyperbolic, both or all (wlhn).", "hyperbolic")]
-LearningRate = Annotated[float | None, _option("Step size of the optimizer.", "0.001")]
-Optimizer = Annotated[str | None, _option("adam or riemannian-adam.", "adam")]
-WeightDecay = Annotated[float | None, _option("L2 penalty.", "0.0")]
-BatchSize = Annotated[int | None, _option("Graphs in a batch.", "128")]
-Epochs = Annotated[int | None, _option("Epochs at most.", "300")]
-Patience = Annotated[int | None, _option("Epochs without improvement on the validation items.", "50")]
-Degree = Annotated[str | None, _option("How degrees enter: scalar, onehot or log.", "scalar")]
-Standardise = Annotated[bool | None, _option("Whether numeric features get mean 0 and deviation 1.", "True")]
+Model = Annotated[str, typer.Option("--model", help="A model by name; `wlhn models` lists them.")]
 Set = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        metavar="FIELD=VALUE",
-        help="Any setting by its name, as often as wanted; those without a flag are monitor; learn_tau, learn_epsilon, "
-        "frozen_encoder (wlhn); attention_heads (gat); aggregation (graphsage); hops (mixhop); curvature, "
-        "learn_curvature, attention, local_aggregation (hgcn-…); latent (geom-gcn); anchor_sets, anchor_hops (pgnn); "
-        "sort_nodes (dgcnn); clusters (diffpool); sum_first (structure-agnostic); svm_penalty (wl-svm); trees "
-        "(morgan-forest, neighbourhood-trees).",
+        metavar="NAME=VALUE",
+        help="Any option of the model, as often as wanted; `wlhn models MODEL` lists them.",
     ),
+]
+Plugin = Annotated[
+    list[Path] | None,
+    typer.Option("--plugin", help="A Python file that registers models, data sets or protocols; repeatable."),
 ]
 Out = Annotated[Path, typer.Option("--out", help="The file to write.")]
 Grid = Annotated[str, typer.Option("--grid", help="lean, paper, or a JSON file of settings to choose from.")]
@@ -67,11 +54,55 @@ Address = Annotated[
 ]
 
 
-def set_beside(flags: Mapping[str, Any], texts: list[str] | None) -> dict[str, Any]:
-    """The settings that `--set` gives, none of which has a flag here that was used."""
+def flags() -> list[inspect.Parameter]:
+    """A flag for each option that all networks share; without a value, so that what was given can be told."""
+    shared = {each.name: (each, owner) for owner in (NetworkOptions, TrainingOptions) for each in fields(owner)}
+    made = []
+    for name, (each, owner) in shared.items():
+        choices = choices_of(owner, name)
+        about = each.metadata["about"] + (f" One of {', '.join(choices)}." if choices else "")
+        info = typer.Option(help=about, show_default=str(each.default))
+        annotation = Annotated[type(each.default) | None, info]  # type: ignore[valid-type]
+        made.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
+    return made
+
+
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose parameter `given` becomes a flag for each option of networks, and `--set` for all others."""
+    known = inspect.signature(command, eval_str=True)
+    ours = {each.name: each for each in flags()}
+    set_ = inspect.Parameter("set_", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Set)
+    parameters: list[inspect.Parameter] = []
+    for each in known.parameters.values():
+        parameters += [*ours.values(), set_] if each.name == "given" else [each.replace(kind=set_.kind)]
+
+    @wraps(command)
+    def wrapped(**arguments: Any) -> None:
+        flagged = {name: value for name in ours if (value := arguments.pop(name)) is not None}
+        load_plugins(arguments.get("plugin"))
+        texts = set_beside(arguments["model"], flagged, arguments.pop("set_"))
+        command(**arguments, given=flagged | texts)
+
+    wrapped.__signature__ = known.replace(parameters=parameters)  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {}
+    return wrapped
+
+
+def set_beside(model: str, flagged: Given, texts: list[str] | None) -> Given:
+    """The options that `--set` gives, none of which has a flag that was used."""
+    if not texts:
+        return {}
     from wlhn.training.settings import parse_settings
 
-    values = parse_settings(texts or [])
-    for name in flags.keys() & values.keys():
-        raise InputError(f"{name}: given by --{name.replace('_', '-')} and by --set, expected one of them")
+    values = parse_settings(model, texts)
+    for name in flagged.keys() & values.keys():
+        raise InputError(f"{name}: given by --{name.replace('_', '-')} and by --set; give it once")
     return values
+
+
+def load_plugins(paths: list[Path] | None) -> None:
+    """Run the files of `--plugin`."""
+    from wlhn.plugins import load_plugin
+
+    for path in paths or ():
+        load_plugin(path)

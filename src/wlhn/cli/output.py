@@ -14,7 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document for scripts instead of text.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, help="Seed of all that is random: splits, weights, generated data.")
+]
 DataRoot = Annotated[
     Path | None,
     typer.Option("--data-root", envvar="WLHN_DATA", help="Folder with data sets; looked at before cache and network."),

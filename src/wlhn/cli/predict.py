@@ -36,7 +36,7 @@ def predict(
 
     trained = load_run(run)
     dataset = load_like(data, trained.columns, data_root, role, seed)
-    unseen = Unseen(0, 0, (0,) * (trained.settings.num_layers + 1))
+    unseen = Unseen(0, 0, (0,) * (trained.colours.depth + 1))
     with progress("predicting", "graph") as advance:
 
         def counted() -> Iterator[Predicted]:

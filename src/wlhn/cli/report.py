@@ -14,14 +14,17 @@ from wlhn.errors import InputError
 def report(
     results: Annotated[Path, typer.Argument(help="The folder of results of `wlhn reproduce`.")] = Path("results"),
     out: Annotated[Path, typer.Option("--out", help="The file to write.")] = Path("RESULTS.md"),
+    table: Annotated[
+        list[str] | None, typer.Option("--table", help="Also a table of your own: its JSON file; repeatable.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Write RESULTS.md: our numbers, the paper's, and the command that makes each again."""
     from wlhn.experiments.items import write_report
 
     if not results.is_dir():
-        raise InputError(f"{results}: no such folder, expected the results of `wlhn reproduce`")
-    write_report(results, out)
+        raise InputError(f"{results}: no such folder; give that of the results of `wlhn reproduce`")
+    write_report(results, out, table or ())
     if json:
         print_json({"out": str(out)})
     else:

@@ -15,7 +15,7 @@ from wlhn.errors import InputError
 
 WHAT = (
     "table-structural, table-nodes, table-graphs, table-molecules, table-time, table-feature-noise, "
-    "table-structure-noise, figure-hierarchy, figure-distances or figure-oversmoothing."
+    "table-structure-noise, figure-hierarchy, figure-distances, figure-oversmoothing, or the JSON file of a table."
 )
 
 
@@ -37,13 +37,17 @@ def reproduce(
     executor: options.ExecutorKind = "local",
     address: options.Address = None,
     retry_failed: options.RetryFailed = False,
+    plugin: options.Plugin = None,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Run a table or figure of the paper on the data that are there; stop and restart it as you like."""
+    from wlhn.evaluation.executor import Workers
     from wlhn.experiments.items import reproduce as run
     from wlhn.experiments.request import Request
+
+    options.load_plugins(plugin)
 
     with progress(item, "job") as advance:
         request = Request(
@@ -54,9 +58,7 @@ def reproduce(
             splits=splits,
             final_runs=final_runs,
             seed=seed,
-            jobs=jobs,
-            executor=executor,
-            address=address,
+            workers=Workers(executor, jobs, address),
             retry_failed=retry_failed,
             check=check,
             data_root=None if data_root is None else str(data_root),

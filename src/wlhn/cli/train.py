@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from wlhn.training.settings import Settings
 
 
+@options.with_settings
 def train(
     data: Annotated[str, typer.Argument(help="A known name or a path; without it, built-in MUTAG.")] = "MUTAG",
+    *,
     model: options.Model = "wlhn",
     out: Annotated[
         Path | None, typer.Option("--out", help="The run folder.", show_default="runs/DATA-MODEL-1, -2, …")
@@ -29,23 +31,8 @@ def train(
     split: Annotated[
         int | None, typer.Option("--split", min=0, help="Use the published split of this number, from 0.")
     ] = None,
-    hidden_channels: options.HiddenChannels = None,
-    num_layers: options.NumLayers = None,
-    dropout: options.Dropout = None,
-    head: options.Head = None,
-    edge_features: options.EdgeFeatures = None,
-    tau: options.Tau = None,
-    directions: options.Directions = None,
-    readout: options.Readout = None,
-    learning_rate: options.LearningRate = None,
-    optimizer: options.Optimizer = None,
-    weight_decay: options.WeightDecay = None,
-    batch_size: options.BatchSize = None,
-    epochs: options.Epochs = None,
-    patience: options.Patience = None,
-    degree: options.Degree = None,
-    standardise: options.Standardise = None,
-    set_: options.Set = None,
+    given: options.Given,
+    plugin: options.Plugin = None,
     threads: Annotated[
         int, typer.Option(min=1, help="Threads; more are faster on large data and change the last bits of numbers.")
     ] = 1,
@@ -62,36 +49,14 @@ def train(
     json: Json = False,
 ) -> None:
     """Train one model and keep it in a run folder; a run that was interrupted goes on in the same folder."""
-    given: dict[str, Any] = {
-        "model": model,
-        "hidden_channels": hidden_channels,
-        "num_layers": num_layers,
-        "dropout": dropout,
-        "head": head,
-        "edge_features": edge_features,
-        "tau": tau,
-        "directions": directions,
-        "readout": readout,
-        "learning_rate": learning_rate,
-        "optimizer": optimizer,
-        "weight_decay": weight_decay,
-        "batch_size": batch_size,
-        "epochs": epochs,
-        "patience": patience,
-        "degree": degree,
-        "standardise": standardise,
-    }
     from wlhn.data.load import load
     from wlhn.loops.parallel import torch_threads
-    from wlhn.models.registry import check_options
     from wlhn.runs.train import train as train_run
     from wlhn.training.settings import Settings
 
     if address is not None and workers == 1:
-        raise InputError(f"--address {address}: of a Ray cluster, expected --workers 2 or more with it")
-    given = {name: value for name, value in given.items() if value is not None}
-    settings = Settings.from_json(given | options.set_beside(given, set_))
-    check_options(settings)
+        raise InputError(f"--address {address} is that of a Ray cluster, which --workers 2 or more would use")
+    settings = Settings.of(model, **given)
     dataset = load(data, data_root=data_root, roles=parse_roles(role), seed=seed, progress=sys.stderr.isatty())
     chosen = None
     if split is not None:
@@ -101,10 +66,11 @@ def train(
     folder = out or _free_folder(f"{dataset.name}-{settings.model}")
     if not json:
         typer.echo(f"{dataset.name}: {dataset.level} {dataset.task}, {dataset.graphs!r}; training {settings.model}")
+    epochs = getattr(settings.training, "epochs", 1)
     with torch_threads(threads), progress("training", "epoch") as advance:
 
         def show(epoch: Epoch) -> None:
-            advance(epoch.epoch, settings.epochs, f"loss {epoch.train_loss:.3f}, validation {epoch.valid_metric:.3f}")
+            advance(epoch.epoch, epochs, f"loss {epoch.train_loss:.3f}, validation {epoch.valid_metric:.3f}")
 
         run = train_run(
             dataset,

@@ -5,6 +5,7 @@ from wlhn.data.dataset import Column, Dataset
 from wlhn.data.features import Encoding, encoding, features
 from wlhn.data.load import load
 from wlhn.data.memory import as_dataset
+from wlhn.data.outside import register_dataset
 from wlhn.data.published import check, published
 from wlhn.data.readers.geom_gcn import read_geom_gcn
 from wlhn.data.readers.molecules import read_smiles, scaffold_split
@@ -42,6 +43,7 @@ __all__ = [
     "read_ogb",
     "read_smiles",
     "read_tu",
+    "register_dataset",
     "scaffold_split",
     "splits_hash",
     "statistics",

@@ -10,6 +10,7 @@ from pathlib import Path
 from wlhn.data.builtin import graph_atlas, karate_club
 from wlhn.data.dataset import Column, Dataset, Role
 from wlhn.data.download import fetch
+from wlhn.data.outside import DATASETS, outside_dataset
 from wlhn.data.paths import Options, read_path
 from wlhn.data.published import check
 from wlhn.data.registry import KNOWN, known_name, locate
@@ -64,6 +65,13 @@ def load(
     options = Options(self_loops, directed, drop_duplicates, regression, roles, like, skip_refused, progress)
     base, variants = split_name(str(data))
     name = known_name(base)
+    if name is None and base in DATASETS:
+        dataset = outside_dataset(base, seed)
+        if UNDIRECTED in variants:
+            raise InputError(f"{data}: only data sets that wlhn knows have the variant {UNDIRECTED}")
+        for variant in variants:
+            dataset = with_noise(dataset, variant)
+        return dataset
     if name is None:
         if not Path(data).exists():
             raise InputError(f"{data}: neither a known data set nor a path, expected one (see `wlhn datasets`)")

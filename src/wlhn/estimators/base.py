@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -17,104 +18,81 @@ from wlhn.data.dataset import Dataset, Level, available
 from wlhn.data.memory import graphs_in_memory
 from wlhn.data.splits import Split, stratified_folds
 from wlhn.errors import InputError
+from wlhn.models.registry import MODELS
+from wlhn.nn.model import Model, described, option_parameters
 from wlhn.runs.run_folder import load_run, read_config, save_run
 from wlhn.runs.trained import Trained
 from wlhn.training.fit import fit
 from wlhn.training.problem import Problem
 from wlhn.training.provenance import code_version
-from wlhn.training.settings import Settings
+from wlhn.training.settings import Settings, named_options, option_classes, unknown_option
+
+SHARED_PARAMETERS = """    model: A model by name, or its class. Default 'wlhn'.
+    validation_share: Share of the items that is held out to choose the epoch. Default 0.1.
+    random_state: Seed of the weights, of dropout and of what is held out. Default 0."""
 
 
 class GraphEstimator(BaseEstimator):
-    """What all estimators share: their parameters are the fields of `Settings`, a seed and the share held out."""
+    """What all estimators share.
+
+    The options of the model and of its training are parameters too: those of `wlhn` are listed below, those of another
+    model by `wlhn models MODEL`.
+    """
 
     _level: Level = "graph"
 
     def __init__(
         self,
         *,
-        model: str = Settings.model,
-        hidden_channels: int = Settings.hidden_channels,
-        num_layers: int = Settings.num_layers,
-        dropout: float = Settings.dropout,
-        head: str = Settings.head,
-        edge_features: bool = Settings.edge_features,
-        tau: float = Settings.tau,
-        learn_tau: bool = Settings.learn_tau,
-        learn_epsilon: bool = Settings.learn_epsilon,
-        directions: str = Settings.directions,
-        readout: str = Settings.readout,
-        frozen_encoder: bool = Settings.frozen_encoder,
-        attention_heads: int = Settings.attention_heads,
-        aggregation: str = Settings.aggregation,
-        hops: int = Settings.hops,
-        curvature: float = Settings.curvature,
-        learn_curvature: bool = Settings.learn_curvature,
-        attention: bool = Settings.attention,
-        local_aggregation: bool = Settings.local_aggregation,
-        latent: str = Settings.latent,
-        anchor_sets: int = Settings.anchor_sets,
-        anchor_hops: int = Settings.anchor_hops,
-        sort_nodes: int = Settings.sort_nodes,
-        clusters: int = Settings.clusters,
-        sum_first: bool = Settings.sum_first,
-        svm_penalty: float = Settings.svm_penalty,
-        trees: int = Settings.trees,
-        learning_rate: float = Settings.learning_rate,
-        optimizer: str = Settings.optimizer,
-        weight_decay: float = Settings.weight_decay,
-        batch_size: int = Settings.batch_size,
-        epochs: int = Settings.epochs,
-        patience: int = Settings.patience,
-        monitor: str = Settings.monitor,
-        degree: str = Settings.degree,
-        standardise: bool = Settings.standardise,
+        model: str | type[Model] = "wlhn",
         validation_share: float = 0.1,
         random_state: int = 0,
+        **options: Any,
     ) -> None:
         self.model = model
-        self.hidden_channels = hidden_channels
-        self.num_layers = num_layers
-        self.dropout = dropout
-        self.head = head
-        self.edge_features = edge_features
-        self.tau = tau
-        self.learn_tau = learn_tau
-        self.learn_epsilon = learn_epsilon
-        self.directions = directions
-        self.readout = readout
-        self.frozen_encoder = frozen_encoder
-        self.attention_heads = attention_heads
-        self.aggregation = aggregation
-        self.hops = hops
-        self.curvature = curvature
-        self.learn_curvature = learn_curvature
-        self.attention = attention
-        self.local_aggregation = local_aggregation
-        self.latent = latent
-        self.anchor_sets = anchor_sets
-        self.anchor_hops = anchor_hops
-        self.sort_nodes = sort_nodes
-        self.clusters = clusters
-        self.sum_first = sum_first
-        self.svm_penalty = svm_penalty
-        self.trees = trees
-        self.learning_rate = learning_rate
-        self.optimizer = optimizer
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.epochs = epochs
-        self.patience = patience
-        self.monitor = monitor
-        self.degree = degree
-        self.standardise = standardise
         self.validation_share = validation_share
         self.random_state = random_state
+        known = self._options()
+        for name, value in options.items():
+            if name not in known:
+                raise TypeError(f"{type(self).__name__}: {unknown_option(self._model_name(), name, known)}")
+            setattr(self, name, value)
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """A signature and a docstring that name all parameters, for `help` and editors."""
+        super().__init_subclass__(**keywords)
+        first = [p for p in inspect.signature(GraphEstimator.__init__).parameters.values() if p.kind == p.KEYWORD_ONLY]
+        owners = option_classes("wlhn")
+        cls.__signature__ = inspect.Signature(
+            [*first, *(parameter for owner in owners for parameter in option_parameters(owner))]
+        )
+        if cls.__doc__ is not None:
+            listed = "\n".join(described(owner) for owner in owners)
+            cls.__doc__ = f"{inspect.cleandoc(cls.__doc__)}\n\nArgs:\n{SHARED_PARAMETERS}\n{listed}\n"
+
+    def _model_name(self) -> str:
+        return self.model if isinstance(self.model, str) else MODELS.name_of(self.model)
+
+    def _options(self) -> dict[str, Any]:
+        return named_options(self._model_name())
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """All parameters: those of every estimator, and the options of the model, with their defaults if not set."""
+        own = super().get_params(deep)
+        return own | {name: getattr(self, name, each.default) for name, each in self._options().items()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; a new model comes first, since it decides which options there are."""
+        if "model" in params:
+            self.model = params.pop("model")
+            for name in set(vars(self)) - set(super().get_params(deep=False)) - set(self._options()):
+                if not name.endswith("_"):  # an option that the new model does not have
+                    delattr(self, name)
+        super().set_params(**params)
+        return self
 
     def _settings(self) -> Settings:
-        values = {field.name: getattr(self, field.name) for field in fields(Settings)}
-        # Grid searches hand in numpy's numbers.
-        return Settings.from_json({k: v.item() if isinstance(v, np.generic) else v for k, v in values.items()})
+        return Settings.of(self.model, **{name: getattr(self, name) for name in self._options() if name in vars(self)})
 
     def _fit(self, dataset: Dataset, nodes: ArrayLike | None = None) -> Self:
         """Train on the items of a data set, or on some of its nodes."""
@@ -136,7 +114,8 @@ class GraphEstimator(BaseEstimator):
     def save(self, folder: str | PathLike[str]) -> None:
         """Keep a fitted estimator in a new folder, without pickle."""
         check_is_fitted(self, "trained_")
-        about = {"estimator": type(self).__name__, "parameters": self.get_params(), "version": code_version()}
+        parameters = self.get_params() | {"model": self._model_name()}
+        about = {"estimator": type(self).__name__, "parameters": parameters, "version": code_version()}
         save_run(Path(folder), self.trained_, about, {})
 
     @classmethod
@@ -144,7 +123,7 @@ class GraphEstimator(BaseEstimator):
         """What `save` kept."""
         config = read_config(Path(folder))
         if config.get("estimator") != cls.__name__:
-            raise InputError(f"{folder}: holds {config.get('estimator', 'a run')}, expected a {cls.__name__}")
+            raise InputError(f"{folder}: holds {config.get('estimator', 'a run')}, not a {cls.__name__}")
         estimator = cls(**config["parameters"])
         estimator.trained_ = load_run(Path(folder))
         return estimator
@@ -160,7 +139,7 @@ def graphs_of(graphs: Any, level: Level, trained: Trained | None = None) -> Data
     """Graphs of any kind as a data set, read as a trained model's were; its targets only where it is one already."""
     if isinstance(graphs, Dataset):
         if graphs.level != level:
-            raise InputError(f"{graphs.name}: its items are {graphs.level}s, expected {level}s")
+            raise InputError(f"{graphs.name}: has targets for {graphs.level}s, but this estimator is for {level}s")
         return replace(graphs, splits=())
     collection, columns = graphs_in_memory(graphs, () if trained is None else trained.columns)
     items = len(collection) if level == "graph" else collection.num_nodes
@@ -178,9 +157,9 @@ def flat(y: Any, level: Level) -> NDArray[Any]:
 def _hold_out(y: NDArray[Any], items: NDArray[Any], share: float, seed: int) -> Split:
     """A share of the items validates, stratified by class; the rest is learned from."""
     if not 0 < share < 1:
-        raise InputError(f"validation_share: expected a share between 0 and 1, found {share}")
+        raise InputError(f"validation_share: must be between 0 and 1, found {share}")
     if len(items) < 2:
-        raise InputError(f"fit: {len(items)} items, expected at least 2, one to learn from and one to validate")
+        raise InputError(f"fit: needs at least 2 items, one to learn from and one to validate, found {len(items)}")
     fold = stratified_folds(y[items], folds=min(max(2, round(1 / share)), len(items)), seed=seed)[0]
     rest = np.setdiff1d(np.arange(len(items)), fold.test)
     return Split(train=items[rest], valid=items[fold.test], test=[])

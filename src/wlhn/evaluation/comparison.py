@@ -8,13 +8,14 @@ Wilcoxon's signed ranks assume no distribution.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wlhn.errors import InputError
+from wlhn.evaluation.outcome import Outcome
 
 
 @dataclass(frozen=True)
@@ -28,36 +29,41 @@ class Comparison:
     corrected_t_p: float
 
 
-def compare(first: Mapping[str, Any], second: Mapping[str, Any]) -> Comparison:
-    """Paired tests of two outcomes of `evaluate` on the same splits.
+def compare(first: Outcome, second: Outcome) -> Comparison:
+    """Paired tests of two outcomes of `evaluate` on the same splits."""
+    for what, here, there in (
+        ("data", first.plan.data, second.plan.data),
+        ("metric", first.metric, second.metric),
+        ("splits_hash", first.plan.splits_hash, second.plan.splits_hash),
+    ):
+        if here != there:
+            raise InputError(f"compare: {what} is {here} here and {there} there; compare outcomes on the same splits")
+    a, b = _scores(first), _scores(second)
+    if len(a) != len(b):
+        raise InputError(f"compare: {len(a)} runs here and {len(b)} there; compare outcomes of the same extent")
+    return compare_scores(a, b, float(np.mean([split.test / split.train for split in first.splits])))
 
-    >>> def outcome(*scores):
-    ...     splits = [{"train": 90, "test": 10, "test_scores": [s]} for s in scores]
-    ...     return {"data": "D", "metric": "accuracy", "splits_hash": "h", "splits": splits}
-    >>> result = compare(outcome(0.9, 0.8, 0.85, 0.9, 0.7, 0.9), outcome(0.8, 0.75, 0.8, 0.8, 0.65, 0.85))
+
+def compare_scores(a: NDArray[Any], b: NDArray[Any], test_over_train: float) -> Comparison:
+    """Paired tests of scores on the same splits, given the ratio of test to training items.
+
+    >>> a, b = np.array([0.9, 0.8, 0.85, 0.9, 0.7, 0.9]), np.array([0.8, 0.75, 0.8, 0.8, 0.65, 0.85])
+    >>> result = compare_scores(a, b, test_over_train=1 / 9)
     >>> round(result.difference, 3), result.better, result.wilcoxon_p < 0.05
     (0.067, 6, True)
     """
     from scipy import stats
 
-    for key in ("data", "metric", "splits_hash"):
-        if first[key] != second[key]:
-            raise InputError(f"compare: {key} is {first[key]} here and {second[key]} there, expected the same")
-    a, b = _scores(first), _scores(second)
-    if len(a) != len(b):
-        raise InputError(f"compare: {len(a)} runs here and {len(b)} there, expected as many")
     gap = a - b
     if len(gap) < 2 or not gap.any():
         return Comparison(float(gap.mean()), int((gap > 0).sum()), int((gap < 0).sum()), 1.0, 1.0)
     wilcoxon = float(stats.wilcoxon(gap, zero_method="zsplit").pvalue)
-    ratio = float(np.mean([split["test"] / split["train"] for split in first["splits"]]))
-    error = math.sqrt((1 / len(gap) + ratio) * float(gap.var(ddof=1)))
+    error = math.sqrt((1 / len(gap) + test_over_train) * float(gap.var(ddof=1)))
     t_p = 2 * float(stats.t.sf(abs(gap.mean()) / error, df=len(gap) - 1)) if error else 0.0
     return Comparison(float(gap.mean()), int((gap > 0).sum()), int((gap < 0).sum()), wilcoxon, t_p)
 
 
-def _scores(outcome: Mapping[str, Any]) -> Any:
-    splits = outcome["splits"]
-    if len(splits) == 1:
-        return np.array(splits[0]["test_scores"])
-    return np.array([np.mean(split["test_scores"]) for split in splits])
+def _scores(outcome: Outcome) -> NDArray[Any]:
+    if len(outcome.splits) == 1:
+        return np.array(outcome.splits[0].test_scores)
+    return np.array([np.mean(split.test_scores) for split in outcome.splits])

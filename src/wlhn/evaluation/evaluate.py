@@ -7,226 +7,270 @@ around, they fail the whole.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from concurrent.futures import Executor
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from wlhn.data.dataset import Dataset
-from wlhn.data.splits import Split, splits_hash
+from wlhn.data.splits import splits_hash
 from wlhn.errors import InputError
-from wlhn.evaluation.executor import along
-from wlhn.evaluation.jobs import Job, run_jobs
-from wlhn.evaluation.outcome import OUTCOME, read_outcome
-from wlhn.evaluation.plan import Plan, keep_plan, never_less
-from wlhn.evaluation.protocols import protocol_named, spread
-from wlhn.evaluation.pruning import Stop
-from wlhn.evaluation.search import Trial
-from wlhn.evaluation.search import search as run_search
-from wlhn.files import read_json, write_json
-from wlhn.models.registry import check_options
+from wlhn.evaluation.executor import Crew, Workers
+from wlhn.evaluation.job_folder import run_jobs
+from wlhn.evaluation.jobs import Job, JobResult, Shared
+from wlhn.evaluation.outcome import (
+    Candidate,
+    Outcome,
+    SplitOutcome,
+    ValidationOutcome,
+    Visited,
+    Work,
+    read_outcome,
+    read_plan,
+    write_outcome,
+)
+from wlhn.evaluation.plan import Plan, begin, finish
+from wlhn.evaluation.protocols import PROTOCOLS, Protocol
+from wlhn.evaluation.search import Trial, search_each_split
 from wlhn.training.metrics import METRICS
 from wlhn.training.provenance import data_hash
 from wlhn.training.settings import Settings
 
-VALIDATION = "validation.json"
+JOBS = "jobs"  # the folder of jobs in that of an evaluation
+
+OnDone = Callable[[str, int, int], None]  # hears (phase, done, total)
+
+
+def _silent(phase: str, done: int, total: int) -> None:
+    pass
 
 
 def evaluate(
     dataset: Dataset,
-    data: str,
-    candidates: list[Settings],
+    candidates: Sequence[Settings],
     folder: Path,
     *,
-    protocol: str,
-    grid: str,
+    protocol: str | Protocol = "ten-fold",
+    grid: str = "given in Python",
     seed: int = 0,
     final_runs: int | None = None,
     num_splits: int | None = None,
     search: int | None = None,
-    validation_only: bool = False,
-    data_root: str | None = None,
-    executor: Executor | None = None,
+    workers: Workers | None = None,
     retry_failed: bool = False,
-    on_done: Callable[[str, int, int], None] = lambda phase, done, total: None,
-) -> dict[str, Any]:
+    on_done: OnDone = _silent,
+) -> Outcome:
     """Evaluate a model; what is done already in the folder, the whole or some of its jobs, is not done again.
 
-    `data` is the name or path that a job loads the data set by; `num_splits` keeps to the first splits of the protocol,
-    though neither it nor `final_runs` to fewer than the folder's outcome has;
-    `search` tries so many candidates on each split instead of all; `on_done(phase, done, total)` hears of progress.
-    With `validation_only` it ends after selection and says how each candidate did: test items stay unseen.
+    Args:
+        dataset: any data set, also one that exists in memory alone.
+        candidates: the settings to choose from, all of one model.
+        folder: where jobs and the outcome lie.
+        protocol: which splits, and how many final runs on each; by name, or an object.
+        grid: how the candidates are called in the outcome.
+        seed: draws splits, where they are drawn, and the weights of every run.
+        final_runs: on each split, where not as many as the protocol has.
+        num_splits: keep to the first splits. Neither this nor `final_runs` goes below what the folder has.
+        search: try so many candidates on each split instead of all.
+        workers: who does the jobs; this process where None.
+        retry_failed: whether jobs that failed before are tried again.
+        on_done: hears (phase, done, total) as jobs are done.
     """
-    if search is not None and validation_only:
-        raise InputError("search: tries other candidates on each split, expected all of them to compare them")
-    chosen_protocol = protocol_named(protocol)
-    for settings in candidates:
-        check_options(settings)
-    splits = [split.check_fits(len(dataset), dataset.name) for split in chosen_protocol.splits(dataset, seed)]
-    plan = Plan(
-        data=dataset.name,
-        data_hash=data_hash(dataset),
-        model=candidates[0].model,
-        protocol=protocol,
-        grid=grid,
-        candidates=[settings.to_json() for settings in candidates],
-        seed=seed,
-        splits_hash=splits_hash(splits),
-        num_splits=num_splits if num_splits is not None and num_splits < len(splits) else None,
-        final_runs=final_runs or chosen_protocol.final_runs,
-        search=search,
-    )
-    stored = folder / (VALIDATION if validation_only else OUTCOME)
-    before = read_json(stored) if stored.exists() else {}
-    plan = never_less(plan, before)
-    keep_plan(folder, plan)
-    if not validation_only and before.items() >= asdict(plan).items():
+    given = _Given(dataset, candidates, protocol, grid, seed, final_runs, num_splits, search)
+    before = read_plan(folder, validation_only=False)
+    plan = begin(folder, given.plan if before is None else given.plan.at_least(before), before)
+    if before == plan:
+        finish(folder)
         return read_outcome(folder)  # its jobs need not be there: a repository keeps outcomes alone
-    splits = splits[: plan.num_splits]
-
-    def job(k: int, settings: dict[str, Any], run: int, test: bool, stops: list[Stop] | None = None) -> Job:
-        return Job(
-            data=data,
-            data_root=data_root,
-            data_hash=plan.data_hash,
-            protocol=protocol,
-            protocol_seed=seed,
-            split=k,
-            split_hash=splits[k].hash,
-            settings=settings,
-            seed=1000 * seed + run,  # run 0 selects, runs 1, 2, … are final
-            test=test,
-            stops=stops,
-        )
-
-    sent = along(executor, dataset)
-
-    def results(phase: str, jobs: list[Job]) -> list[dict[str, Any]]:
-        heard = lambda done, total: on_done(phase, done, total)  # noqa: E731
-        return run_jobs(jobs, folder / "jobs", executor, retry_failed, heard, sent)
-
-    def trials(phase: str, asked: list[Trial]) -> list[dict[str, Any]]:
-        return results(phase, [job(k, plan.candidates[c], 0, test=False, stops=stops) for k, c, stops in asked])
-
-    places, width = range(len(splits)), len(plan.candidates)
-    selection: list[list[dict[str, Any]]] = [[] for _ in places]  # split by split, a result for each candidate
-    tried = [list(range(width)) for _ in places]
-    if search is not None and width > 1:
-        found = run_search(plan.candidates, search, len(splits), seed, trials)
-        tried, selection = [[c for c, _ in row] for row in found], [[result for _, result in row] for row in found]
-    elif width > 1 or validation_only:
-        flat = trials("selection", [(k, c, []) for k in places for c in range(width)])
-        selection = [flat[k * width : (k + 1) * width] for k in places]
-    if validation_only:
-        outcome = _validation_outcome(plan, selection)
-        write_json(folder / VALIDATION, outcome)
-        return outcome
-    chosen = [which[best_candidate(row)] if row else 0 for which, row in zip(tried, selection, strict=True)]
-    runs = range(1, plan.final_runs + 1)
-    flat = results("final runs", [job(k, plan.candidates[chosen[k]], run, test=True) for k in places for run in runs])
-    final = [flat[k * len(runs) : (k + 1) * len(runs)] for k in places]
-    outcome = _outcome(plan, splits, chosen, selection, final)
-    write_json(folder / OUTCOME, outcome)
+    with (workers or Workers()).started(given.shared) as crew:
+        running = _Running(given, plan, folder, crew, retry_failed, on_done)
+        tried, selection = running.select()
+        outcome = running.assess(tried, selection)
+    write_outcome(folder, outcome)
+    finish(folder)
     return outcome
 
 
-def best_candidate(results: list[dict[str, Any]]) -> int:
-    """The position of the result that is best on the validation items; of equal ones, the smaller loss.
+def compare_candidates(
+    dataset: Dataset,
+    candidates: Sequence[Settings],
+    folder: Path,
+    *,
+    protocol: str | Protocol = "ten-fold",
+    grid: str = "given in Python",
+    seed: int = 0,
+    num_splits: int | None = None,
+    workers: Workers | None = None,
+    retry_failed: bool = False,
+    on_done: OnDone = _silent,
+) -> ValidationOutcome:
+    """How each candidate does on the validation items: the selection of `evaluate` alone. Test items stay unseen."""
+    given = _Given(dataset, candidates, protocol, grid, seed, None, num_splits, None)
+    before = read_plan(folder, validation_only=True)
+    plan = begin(folder, given.plan if before is None else given.plan.at_least(before), before)
+    with (workers or Workers()).started(given.shared) as crew:
+        _, selection = _Running(given, plan, folder, crew, retry_failed, on_done).select(even_one=True)
+    done = [result for row in selection for result in row]
+    outcome = ValidationOutcome(plan, done[0].metric, _means(plan, selection), _work(done))
+    write_outcome(folder, outcome)
+    finish(folder)
+    return outcome
+
+
+class _Given:
+    """What an evaluation is about: its plan, and what its jobs share."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        candidates: Sequence[Settings],
+        protocol: str | Protocol,
+        grid: str,
+        seed: int,
+        final_runs: int | None,
+        num_splits: int | None,
+        search: int | None,
+    ) -> None:
+        if not candidates:
+            raise InputError("candidates: there are none; give the settings of at least one")
+        if len({settings.model for settings in candidates}) > 1:
+            raise InputError("candidates: must all be of one model; evaluate one model after the other")
+        protocol = PROTOCOLS[protocol] if isinstance(protocol, str) else protocol
+        splits = [split.check_fits(len(dataset), dataset.name) for split in protocol.splits(dataset, seed)]
+        self.shared = Shared(dataset, data_hash(dataset), tuple(splits), protocol.score)
+        self.plan = Plan(
+            data=dataset.name,
+            data_hash=self.shared.data_hash,
+            model=candidates[0].model,
+            protocol=protocol.name,
+            grid=grid,
+            candidates=tuple(candidates),
+            seed=seed,
+            splits_hash=splits_hash(splits),
+            num_splits=num_splits if num_splits is not None and num_splits < len(splits) else None,
+            final_runs=final_runs or protocol.final_runs,
+            search=search,
+        )
+
+
+Row = Sequence[JobResult]  # the results of one split
+
+
+@dataclass(frozen=True)
+class _Running:
+    """An evaluation under way."""
+
+    given: _Given
+    plan: Plan
+    folder: Path
+    crew: Crew
+    retry_failed: bool
+    on_done: OnDone
+
+    @property
+    def num_splits(self) -> int:
+        return self.plan.num_splits or len(self.given.shared.splits)
+
+    def results(self, phase: str, jobs: Sequence[Job]) -> list[JobResult]:
+        executor, shared = self.crew
+
+        def heard(done: int, total: int) -> None:
+            self.on_done(phase, done, total)
+
+        return run_jobs(jobs, self.folder / JOBS, executor, shared, self.retry_failed, heard)
+
+    def job(self, split: int, settings: Settings, run: int, test: bool, stops: Sequence[tuple[int, float]] = ()) -> Job:
+        """Run 0 selects; runs 1, 2, … are final."""
+        split_hash = self.given.shared.splits[split].hash
+        return Job.of(self.plan, split, split_hash, settings, 1000 * self.plan.seed + run, test, stops)
+
+    def select(self, even_one: bool = False) -> tuple[list[list[int]], list[Row]]:
+        """(the candidates that were tried, their results), split by split; a single candidate needs no selection."""
+        candidates, splits = self.plan.candidates, range(self.num_splits)
+
+        def trials(phase: str, asked: Sequence[Trial]) -> list[JobResult]:
+            return self.results(phase, [self.job(k, candidates[c], 0, False, stops) for k, c, stops in asked])
+
+        width = len(candidates)
+        if width == 1 and not even_one:
+            return [[0] for _ in splits], [[] for _ in splits]
+        if self.plan.search is not None:
+            found = search_each_split(candidates, self.plan.search, len(splits), self.plan.seed, trials)
+            return [[c for c, _ in row] for row in found], [[result for _, result in row] for row in found]
+        flat = trials("selection", [(k, c, ()) for k in splits for c in range(width)])
+        return [list(range(width)) for _ in splits], [flat[k * width : (k + 1) * width] for k in splits]
+
+    def assess(self, tried: Sequence[Sequence[int]], selection: Sequence[Row]) -> Outcome:
+        """The final runs of what was selected, and what came of it all."""
+        plan, splits = self.plan, range(self.num_splits)
+        chosen = [
+            plan.candidates[which[best_candidate(row)] if row else 0]
+            for which, row in zip(tried, selection, strict=True)
+        ]
+        runs = range(1, plan.final_runs + 1)
+        flat = self.results("final runs", [self.job(k, chosen[k], run, test=True) for k in splits for run in runs])
+        final = [flat[k * len(runs) : (k + 1) * len(runs)] for k in splits]
+        done = [result for row in selection for result in row] + flat
+        return Outcome(
+            plan=plan,
+            metric=flat[0].metric,
+            splits=tuple(self._split(k, chosen[k], final[k]) for k in splits),
+            visited=_visited(plan, selection),
+            largest_radius=max(result.numerics.largest_radius or 0.0 for result in flat),
+            broken_runs=sum(result.numerics.first_nan is not None for result in done),
+            work=_work(done),
+        )
+
+    def _split(self, k: int, settings: Settings, final: Row) -> SplitOutcome:
+        split = self.given.shared.splits[k]
+        return SplitOutcome(
+            hash=split.hash,
+            train=len(split.train),
+            test=len(split.test),
+            settings=settings,
+            valid=tuple(result.valid for result in final),
+            test_scores=tuple(result.test for result in final if result.test is not None),
+            seeds=tuple(result.job.seed for result in final),
+        )
+
+
+def best_candidate(results: Row) -> int:
+    """The position of the result that is best on the validation items; of equal ones, the smaller loss, then the first.
 
     A run that was stopped as hopeless is chosen last.
-
-    >>> scores = [(0.8, 0.6), (0.9, 0.5), (0.9, 0.4)]
-    >>> found = {"metric": "accuracy", "stopped": False}
-    >>> best_candidate([found | {"scores": {"valid": v, "valid_loss": x}} for v, x in scores])
-    2
     """
-    sign = 1 if METRICS[results[0]["metric"]].higher_is_better else -1
+    rank = METRICS[results[0].metric].rank
     return max(
         range(len(results)),
-        key=lambda k: (
-            not results[k]["stopped"],
-            sign * results[k]["scores"]["valid"],
-            -results[k]["scores"]["valid_loss"],
-            -k,
-        ),
+        key=lambda k: (not results[k].stopped, rank(results[k].valid), -results[k].valid_loss, -k),
     )
 
 
-def _validation_outcome(plan: Plan, selection: list[list[dict[str, Any]]]) -> dict[str, Any]:
+def _means(plan: Plan, selection: Sequence[Row]) -> tuple[Candidate, ...]:
     """How each candidate did on the validation items, the mean over splits."""
-
-    def mean(k: int, score: str) -> float:
-        return sum(row[k]["scores"][score] for row in selection) / len(selection)
-
-    candidates = [
-        {"settings": settings, "valid": mean(k, "valid"), "valid_loss": mean(k, "valid_loss")}
+    splits = len(selection)
+    return tuple(
+        Candidate(
+            settings,
+            valid=sum(row[k].valid for row in selection) / splits,
+            valid_loss=sum(row[k].valid_loss for row in selection) / splits,
+        )
         for k, settings in enumerate(plan.candidates)
-    ]
-    flat = [result for row in selection for result in row]
-    return _about(plan) | {"metric": flat[0]["metric"], "candidates": candidates} | _cost(flat)
-
-
-def _outcome(
-    plan: Plan,
-    splits: list[Split],
-    chosen: list[int],
-    selection: list[list[dict[str, Any]]],
-    final: list[list[dict[str, Any]]],
-) -> dict[str, Any]:
-    scores = [[result["scores"]["test"] for result in results] for results in final]
-    mean, deviation = spread(scores)
-    tested = [result for results in final for result in results]
-    done = [result for row in selection for result in row] + tested
-    return (
-        _about(plan)
-        | {
-            "metric": tested[0]["metric"],
-            "mean": mean,
-            "std": deviation,
-            "splits": [
-                {
-                    "hash": split.hash,
-                    "train": len(split.train),
-                    "test": len(split.test),
-                    "settings": plan.candidates[chosen[k]],
-                    "valid": [result["scores"]["valid"] for result in final[k]],
-                    "test_scores": scores[k],
-                    "seeds": [result["job"]["seed"] for result in final[k]],
-                }
-                for k, split in enumerate(splits)
-            ],
-            "candidates": plan.candidates,
-            "visited": _visited(plan, selection),
-            "numerics": {
-                "largest_radius": max((r["numerics"]["largest_radius"] or 0.0 for r in tested), default=0.0),
-                "broken_runs": sum(r["numerics"]["first_nan"] is not None for r in done),
-            },
-        }
-        | _cost(done)
     )
 
 
-def _visited(plan: Plan, selection: list[list[dict[str, Any]]]) -> dict[str, int]:
-    """How much of the grid selection has seen."""
+def _visited(plan: Plan, selection: Sequence[Row]) -> Visited:
     done = [result for row in selection for result in row]
-    return {
-        "grid": len(plan.candidates),
-        "per_split": max(map(len, selection)),
-        "in_all": len({json.dumps(result["job"]["settings"]) for result in done}),
-        "stopped": sum(result["stopped"] for result in done),
-    }
+    return Visited(
+        grid=len(plan.candidates),
+        per_split=max(map(len, selection)),
+        in_all=len({result.job.settings for result in done}),
+        stopped=sum(result.stopped for result in done),
+    )
 
 
-def _about(plan: Plan) -> dict[str, Any]:
-    return {key: value for key, value in asdict(plan).items() if key != "candidates"}
-
-
-def _cost(done: list[dict[str, Any]]) -> dict[str, Any]:
-    """The work behind an outcome, and the code that did it: all versions, where a folder was filled over time."""
-    return {
-        "jobs": len(done),
-        "seconds": round(sum(result["seconds"] for result in done), 1),
-        "version": ", ".join(sorted({result["version"] for result in done})),
-    }
+def _work(done: Row) -> Work:
+    return Work(
+        jobs=len(done),
+        seconds=round(sum(result.seconds for result in done), 1),
+        version=", ".join(sorted({result.version for result in done})),
+    )

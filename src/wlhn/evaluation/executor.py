@@ -9,64 +9,65 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import Any
 
 from wlhn.errors import InputError
+from wlhn.evaluation.jobs import Shared, hold
 from wlhn.loops.parallel import torch_threads
-from wlhn.models.settings import one_of
+from wlhn.options.option import one_of
+
+Crew = tuple[Executor | None, Any]  # who does the jobs (None: this process), and what stands for what they share
 
 
-@runtime_checkable
-class SharesData(Protocol):
-    """An executor whose workers may be on machines that see other disks."""
+@dataclass(frozen=True)
+class Workers:
+    """What `--executor`, `--jobs` and `--address` ask for: so many local processes, or a Ray cluster.
 
-    def share(self, value: Any) -> Any:
-        """Something to submit in place of a value, which so travels once to each machine."""
-
-
-def along(executor: Executor | None, dataset: Any) -> Any:
-    """What to send along with jobs on a data set: what a remote executor shares; others load it by its name."""
-    return executor.share(dataset) if isinstance(executor, SharesData) else None
-
-
-def executor_named(
-    kind: str, processes: int | None = None, address: str | None = None
-) -> AbstractContextManager[Executor | None]:
-    """The executor that `--executor`, `--jobs` and `--address` ask for: so many local processes, or a Ray cluster.
-
-    >>> executor_named("slurm")
+    >>> Workers("slurm")
     Traceback (most recent call last):
-    wlhn.errors.InputError: executor: expected local or ray, found 'slurm'
+    wlhn.errors.InputError: --executor: must be local or ray, found 'slurm'
     """
-    one_of("executor", kind, "local", "ray")
-    if kind == "local":
-        if address is not None:
-            raise InputError(f"--address {address}: of a Ray cluster, expected --executor ray with it")
-        return local_executor(1 if processes is None else processes)
-    if processes is not None:
-        raise InputError(f"--jobs {processes}: as many run as the cluster has CPUs, expected none with --executor ray")
-    from wlhn.evaluation.ray_executor import ray_executor
 
-    return ray_executor(address)
+    executor: str = "local"
+    processes: int | None = None
+    address: str | None = None
+
+    def __post_init__(self) -> None:
+        one_of("--executor", self.executor, "local", "ray")
+        if self.executor == "local" and self.address is not None:
+            raise InputError(f"--address {self.address} is that of a Ray cluster; add --executor ray")
+        if self.executor == "ray" and self.processes is not None:
+            raise InputError(
+                "--jobs has no effect with --executor ray, which uses all CPUs of the cluster; leave it out"
+            )
+        if self.processes is not None and self.processes < 1:
+            raise InputError(f"--jobs: must be 1 or more, found {self.processes}")
+
+    def started(self, shared: Shared) -> AbstractContextManager[Crew]:
+        """Workers that have what the jobs of an evaluation share."""
+        if self.executor == "local":
+            return local_workers(self.processes or 1, shared)
+        from wlhn.evaluation.ray_executor import ray_workers
+
+        return ray_workers(self.address, shared)
 
 
 @contextmanager
-def local_executor(processes: int) -> Iterator[Executor | None]:
+def local_workers(processes: int, shared: Shared) -> Iterator[Crew]:
     """Worker processes with one thread each; for one, this process itself, with one thread.
 
     An interrupt ends the workers at once: what they lose is what came after the last checkpoint, an epoch or a second.
     """
-    if processes < 1:
-        raise InputError(f"jobs: expected 1 or more, found {processes}")
     if processes == 1:
         with torch_threads(1):
-            yield None
+            yield None, shared
         return
     context = multiprocessing.get_context("spawn")
     others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_start_worker)
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_start_worker, initargs=(shared,))
     try:
-        yield pool
+        yield pool, None
         pool.shutdown()
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
@@ -75,13 +76,14 @@ def local_executor(processes: int) -> Iterator[Executor | None]:
         raise
 
 
-def _start_worker() -> None:
+def _start_worker(shared: Shared) -> None:
     """One thread; deaf to Ctrl-C, which the parent handles; gone when the parent is gone."""
     import torch
 
     torch.set_num_threads(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
+    hold(shared)
 
 
 def _leave_with_parent() -> None:

@@ -1,14 +1,18 @@
-"""What an evaluation depends on, kept in its folder as `plan.json`: a folder has one plan, whose extent may grow."""
+"""What an evaluation depends on. A folder has one plan, whose extent may grow.
+
+While an evaluation is under way its plan lies in `plan.json`; the outcome says the same, so then the file goes.
+"""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from wlhn.errors import InputError
 from wlhn.files import read_json, write_json
+from wlhn.training.settings import Settings
 
 PLAN = "plan.json"
 
@@ -22,43 +26,70 @@ class Plan:
     model: str
     protocol: str
     grid: str
-    candidates: list[dict[str, Any]]  # settings
+    candidates: tuple[Settings, ...]
     seed: int
     splits_hash: str  # of all splits of the protocol
     num_splits: int | None  # how many of them, the first ones; all where None
     final_runs: int
     search: int | None = None  # how many candidates are tried on each split; all where None
 
+    def to_json(self) -> dict[str, Any]:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return values | {"candidates": [settings.to_json() for settings in self.candidates]}
+
+    @staticmethod
+    def from_json(document: Mapping[str, Any], where: object) -> Plan:
+        """A plan from what a file holds; options that are missing there have their defaults."""
+        needed = [field.name for field in fields(Plan) if field.name != "search"]
+        if lacking := [name for name in needed if name not in document]:
+            raise InputError(f"{where}: has no field '{lacking[0]}'; it was not written by `wlhn evaluate`")
+        try:
+            candidates = tuple(Settings.from_json(values) for values in document["candidates"])
+        except (InputError, AttributeError, TypeError) as error:
+            raise InputError(f"{where}, candidates: {error}") from None
+        values = {name: document[name] for name in needed} | {"search": document.get("search")}
+        return Plan(**values | {"candidates": candidates})
+
+    def differences(self, other: Plan) -> list[str]:
+        """In which fields another plan differs, the extent apart."""
+        names = [field.name for field in fields(self) if field.name not in EXTENT]
+        return [name for name in names if getattr(self, name) != getattr(other, name)]
+
+    def at_least(self, other: Plan) -> Plan:
+        """This plan in an extent no smaller than another's."""
+        return replace(
+            self,
+            num_splits=_most(self.num_splits, other.num_splits),
+            final_runs=max(self.final_runs, other.final_runs),
+        )
+
 
 EXTENT = ("num_splits", "final_runs", "search")  # may grow in a folder
 
 
-def keep_plan(folder: Path, plan: Plan) -> None:
-    """Write the plan down, or refuse a folder that was begun with another (of another extent, it takes its place)."""
+def begin(folder: Path, plan: Plan, before: Plan | None) -> Plan:
+    """The plan to follow in a folder: of the extent that is there already, or refused if it is another plan's folder.
+
+    `before` is the plan of an outcome that is there.
+    """
     path = folder / PLAN
-    document = json.loads(json.dumps(asdict(plan)))
-    if path.exists():
-        before = read_json(path)
-        if before == document:
-            return
-        different = [key for key, value in document.items() if key not in EXTENT and before.get(key) != value]
-        if _most(before.get("search"), plan.search) != plan.search:  # fewer would take the place of more
+    if before is None and path.exists():
+        before = Plan.from_json(read_json(path), path)
+    if before is not None:
+        different = plan.differences(before)
+        if _most(before.search, plan.search) != plan.search:  # fewer would take the place of more
             different.append("search")
         if different:
-            raise InputError(f"{folder}: holds an evaluation with other {', '.join(different)}, expected a new folder")
-    write_json(path, document)
+            raise InputError(
+                f"{folder}: holds an evaluation with another {' and another '.join(different)}; choose another folder"
+            )
+    write_json(path, plan.to_json())
+    return plan
 
 
-def never_less(plan: Plan, before: dict[str, Any]) -> Plan:
-    """A plan of at least the extent that an outcome has already, if that outcome is of the same plan otherwise."""
-    same = asdict(plan).keys() - {*EXTENT, "candidates"}
-    if any(key not in before or before[key] != getattr(plan, key) for key in same):
-        return plan
-    return replace(
-        plan,
-        num_splits=_most(plan.num_splits, before["num_splits"]),
-        final_runs=max(plan.final_runs, before["final_runs"]),
-    )
+def finish(folder: Path) -> None:
+    """The outcome is written: it says what the plan said."""
+    (folder / PLAN).unlink(missing_ok=True)
 
 
 def _most(one: int | None, other: int | None) -> int | None:

@@ -1,25 +1,43 @@
-"""Protocols of assessment: which splits, and how many final runs on each. Splits depend on data and seed alone."""
+"""Protocols of assessment: which splits, and how many final runs on each. Splits depend on data and seed alone.
+
+Ours are named in `PROTOCOLS`; others come as objects, with `register_protocol`, or by an entry point `wlhn.protocols`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wlhn.data.dataset import Dataset
+from wlhn.data.readers.ogb import ogb_score
 from wlhn.data.splits import Split, check_disjoint_tests, random_splits, stratified_folds
 from wlhn.errors import InputError
-from wlhn.models.settings import one_of
+from wlhn.plugins import Registry
+
+Score = Callable[[Dataset, NDArray[Any], NDArray[Any]], float]  # of a data set, some of its items and their outputs
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """A way to assess a model: select on validation items, then run finally and score the test items."""
+    """A way to assess a model: select on validation items, then run finally and score the test items.
 
+    Args:
+        name: what it is called.
+        about: a sentence for people.
+        splits: the splits of a data set, from the data and a seed alone.
+        final_runs: how many on each split, averaged.
+        score: how test items are scored, where not by the metric of the task.
+    """
+
+    name: str
     about: str
     splits: Callable[[Dataset, int], list[Split]]
-    final_runs: int  # on each split, averaged
+    final_runs: int = 1
+    score: Score | None = None
 
 
 def ten_fold(dataset: Dataset, seed: int) -> list[Split]:
@@ -41,14 +59,16 @@ def ten_fold(dataset: Dataset, seed: int) -> list[Split]:
 def fixed(dataset: Dataset, seed: int) -> list[Split]:
     """The splits published with a data set, all of them."""
     if not dataset.splits:
-        raise InputError(f"{dataset.name}: no splits came with it, expected some (or another protocol)")
+        raise InputError(f"{dataset.name}: came without splits; choose another protocol")
     return list(dataset.splits)
 
 
 def official(dataset: Dataset, seed: int) -> list[Split]:
     """OGB's one official split."""
     if len(dataset.splits) != 1:
-        raise InputError(f"{dataset.name}: {len(dataset.splits)} splits came with it, expected OGB's one")
+        raise InputError(
+            f"{dataset.name}: came with {len(dataset.splits)} splits; the protocol ogb is for data with one"
+        )
     return [dataset.splits[0]]
 
 
@@ -57,18 +77,35 @@ def random_ten(dataset: Dataset, seed: int) -> list[Split]:
     return random_splits(len(dataset), ratios=(0.6, 0.2, 0.2), repeats=10, seed=seed)
 
 
-PROTOCOLS: dict[str, Protocol] = {
-    "ten-fold": Protocol("10 folds, selection on an inner 90/10 holdout (Errica et al. 2020)", ten_fold, final_runs=3),
-    "random-splits": Protocol("10 random 60/20/20 splits", random_ten, final_runs=1),
-    "fixed-splits": Protocol("the splits published with the data", fixed, final_runs=1),
-    "ogb": Protocol("OGB's split, 10 seeds, OGB's own evaluator", official, final_runs=10),
-}
+def ogb_evaluator(dataset: Dataset, items: NDArray[Any], outputs: NDArray[Any]) -> float:
+    """What OGB's own evaluator says."""
+    return next(iter(ogb_score(dataset.name, dataset.y[items], outputs).values()))
 
 
-def protocol_named(name: str) -> Protocol:
-    """The protocol of this name, or an `InputError` that lists the known ones."""
-    one_of("protocol", name, *PROTOCOLS)
-    return PROTOCOLS[name]
+TEN_FOLD = Protocol(
+    "ten-fold", "10 folds, selection on an inner 90/10 holdout (Errica et al. 2020)", ten_fold, final_runs=3
+)
+RANDOM_SPLITS = Protocol("random-splits", "10 random 60/20/20 splits", random_ten)
+FIXED_SPLITS = Protocol("fixed-splits", "the splits published with the data", fixed)
+OGB = Protocol("ogb", "OGB's split, 10 seeds, OGB's own evaluator", official, final_runs=10, score=ogb_evaluator)
+
+_HERE = "wlhn.evaluation.protocols"
+PROTOCOLS: Registry[Protocol] = Registry(
+    "protocol",
+    "wlhn.protocols",
+    {
+        "ten-fold": f"{_HERE}:TEN_FOLD",
+        "random-splits": f"{_HERE}:RANDOM_SPLITS",
+        "fixed-splits": f"{_HERE}:FIXED_SPLITS",
+        "ogb": f"{_HERE}:OGB",
+    },
+)
+
+
+def register_protocol(protocol: Protocol) -> Protocol:
+    """Make a protocol known by its name in this process."""
+    PROTOCOLS.register(protocol.name, protocol)
+    return protocol
 
 
 def spread(scores: list[list[float]]) -> tuple[float, float]:

@@ -27,8 +27,7 @@ def rungs(epochs: int) -> tuple[int, int]:
 
 def best_by(history: Sequence[Epoch], epoch: int, metric: str) -> float:
     """The best validation metric up to an epoch."""
-    best = max if METRICS[metric].higher_is_better else min
-    return best(past.valid_metric for past in history[:epoch])
+    return max((past.valid_metric for past in history[:epoch]), key=METRICS[metric].rank)
 
 
 def curve(history: Sequence[Epoch], epochs: int, metric: str, stopped: bool) -> list[float]:
@@ -43,8 +42,8 @@ def behind(history: Sequence[Epoch], stops: Sequence[Stop], metric: str) -> bool
     >>> behind(history, [(3, 0.7)], "accuracy"), behind(history, [(3, 0.8)], "accuracy")
     (False, True)
     """
-    sign = 1 if METRICS[metric].higher_is_better else -1
-    return any(sign * best_by(history, rung, metric) < sign * least for rung, least in stops if len(history) >= rung)
+    better = METRICS[metric].better
+    return any(better(least, best_by(history, rung, metric)) for rung, least in stops if len(history) >= rung)
 
 
 def stops(epochs: int, curves: Sequence[Sequence[float]]) -> list[Stop]:

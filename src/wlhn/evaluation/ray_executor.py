@@ -1,6 +1,6 @@
 """Jobs on a Ray cluster: tasks of one CPU and one thread each.
 
-Ray keeps one copy of the data set on each node, in shared memory. A task gives its result back to the driver, which
+Ray keeps one copy of what jobs share on each node, in shared memory. A task gives its result back to the driver, which
 writes it: nodes need the package, not our disk. A task that a worker or a node took with it is begun again elsewhere;
 a driver that was killed takes its tasks with it, and one that starts anew finds the results of those that were done.
 """
@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from wlhn.errors import InputError
+from wlhn.evaluation.jobs import Shared
 from wlhn.loops.parallel import torch_threads
 from wlhn.training.provenance import code_version
 from wlhn.training.ray_cluster import connected, import_ray
@@ -26,27 +27,28 @@ class RayExecutor(Executor):
 
     def __init__(self) -> None:
         ray = import_ray()
-        self._put = ray.put
         self._task = ray.remote(num_cpus=1, max_retries=RETRIES)(_run_here)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = self._task.remote(code_version(), fn, *args, **kwargs).future()
         return future
 
-    def share(self, value: Any) -> Any:
-        return self._put(value)
-
 
 @contextmanager
-def ray_executor(address: str | None = None) -> Iterator[Executor]:
-    """An executor of the cluster at an address; leaving the block ends the tasks that are under way."""
+def ray_workers(address: str | None, shared: Shared) -> Iterator[tuple[Executor, Any]]:
+    """An executor of the cluster at an address, and a reference to what jobs share, of which each node has one copy.
+
+    Leaving the block ends the tasks that are under way.
+    """
     with connected(address):
-        yield RayExecutor()
+        yield RayExecutor(), import_ray().put(shared)
 
 
 def _run_here(version: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """What a worker does. Other code could give other numbers, so it refuses."""
     if code_version() != version:
-        raise InputError(f"wlhn {code_version()} on {platform.node()}, expected {version} as where the jobs come from")
+        raise InputError(
+            f"{platform.node()} has wlhn {code_version()}, but the jobs come from {version}; install that version there"
+        )
     with torch_threads(1):
         return fn(*args, **kwargs)

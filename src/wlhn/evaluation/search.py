@@ -14,34 +14,35 @@ from typing import Any
 import numpy as np
 
 from wlhn.errors import InputError
+from wlhn.evaluation.jobs import JobResult, epochs_of
 from wlhn.evaluation.pruning import Stop, rungs, stops
 from wlhn.training.metrics import METRICS
+from wlhn.training.settings import Settings
 
 ROUND = 5  # candidates of each split at a time
 ATTEMPTS = 30  # to be offered something new
 
-Trial = tuple[int, int, list[Stop]]  # split, candidate, stops
-Result = dict[str, Any]
+Trial = tuple[int, int, Sequence[Stop]]  # split, candidate, stops
 
 
-def search(
-    candidates: Sequence[dict[str, Any]],
+def search_each_split(
+    candidates: Sequence[Settings],
     trials: int,
     splits: int,
     seed: int,
-    run: Callable[[str, list[Trial]], list[Result]],
-) -> list[list[tuple[int, Result]]]:
+    run: Callable[[str, list[Trial]], list[JobResult]],
+) -> list[list[tuple[int, JobResult]]]:
     """For each split, the candidates that were tried, each with its result, in the order of trial.
 
     `run(phase, trials)` gives the results of a round.
     """
     if trials < 1:
-        raise InputError(f"search: expected 1 trial or more, found {trials}")
+        raise InputError(f"search: must be 1 or more, found {trials}")
     trials = min(trials, len(candidates))
     searches = [Search(candidates, np.random.SeedSequence([seed, k])) for k in range(splits)]
     for first in range(0, trials, ROUND):
         number = min(ROUND, trials - first)
-        asked = [(k, *trial) for k, one in enumerate(searches) for trial in one.ask(number)]
+        asked: list[Trial] = [(k, *trial) for k, one in enumerate(searches) for trial in one.ask(number)]
         results = run(f"search, trials {first + 1} to {first + number} of {trials}", asked)
         for (k, candidate, _), result in zip(asked, results, strict=True):
             searches[k].tell(candidate, result)
@@ -51,12 +52,13 @@ def search(
 class Search:
     """The search of one split: a study of Optuna's in memory, made again from the results whenever it is needed."""
 
-    def __init__(self, candidates: Sequence[dict[str, Any]], seed: np.random.SeedSequence) -> None:
+    def __init__(self, candidates: Sequence[Settings], seed: np.random.SeedSequence) -> None:
         optuna = _import_optuna()
-        self.candidates, self.tried = candidates, list[tuple[int, Result]]()
-        varied = [name for name in candidates[0] if len({one[name] for one in candidates}) > 1]
-        self.values = {name: sorted({one[name] for one in candidates}) for name in varied}
-        self.places = {tuple(one[name] for name in varied): k for k, one in enumerate(candidates)}
+        self.candidates, self.tried = [settings.to_json() for settings in candidates], list[tuple[int, JobResult]]()
+        self.epochs = [epochs_of(settings) for settings in candidates]
+        varied = [name for name in self.candidates[0] if len({one[name] for one in self.candidates}) > 1]
+        self.values = {name: sorted({one[name] for one in self.candidates}) for name in varied}
+        self.places = {tuple(one[name] for name in varied): k for k, one in enumerate(self.candidates)}
         for_sampler, for_rest = seed.generate_state(2)
         self.study = optuna.create_study(
             direction="maximize", sampler=optuna.samplers.TPESampler(seed=int(for_sampler), n_startup_trials=2 * ROUND)
@@ -66,20 +68,20 @@ class Search:
 
     def ask(self, number: int) -> list[tuple[int, list[Stop]]]:
         """So many candidates that were not tried yet, each with what it has to reach by when."""
-        curves = [result["curve"] for _, result in self.tried]
+        curves = [result.curve for _, result in self.tried]
         asked = [self._new() for _ in range(number)]
-        return [(k, stops(self.candidates[k]["epochs"], curves)) for k in asked]
+        return [(k, stops(self.epochs[k], curves)) for k in asked]
 
-    def tell(self, candidate: int, result: Result) -> None:
+    def tell(self, candidate: int, result: JobResult) -> None:
         """What came of a candidate."""
         self.tried.append((candidate, result))
-        trial, sign = self.open.pop(candidate), 1 if METRICS[result["metric"]].higher_is_better else -1
-        for rung, value in zip(rungs(self.candidates[candidate]["epochs"]), result["curve"], strict=False):
-            trial.report(sign * value, rung)
-        if result["stopped"]:
+        trial, rank = self.open.pop(candidate), METRICS[result.metric].rank
+        for rung, value in zip(rungs(self.epochs[candidate]), result.curve, strict=False):
+            trial.report(rank(value), rung)
+        if result.stopped:
             self.study.tell(trial, state=self.states.PRUNED)
         else:
-            self.study.tell(trial, sign * result["scores"]["valid"])
+            self.study.tell(trial, rank(result.valid))
 
     def _new(self) -> int:
         """A candidate that is new, as the sampler likes; at random where it offers nothing new."""
@@ -122,6 +124,6 @@ def _import_optuna() -> Any:
     try:
         import optuna
     except ImportError:
-        raise InputError("Optuna is not installed: expected it for a search (pip install 'wlhn[search]')") from None
+        raise InputError("a search needs Optuna; install it with pip install 'wlhn[search]'") from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna

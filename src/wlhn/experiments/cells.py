@@ -7,8 +7,6 @@ are named, and the others go on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Literal
@@ -17,44 +15,42 @@ from wlhn.data.dataset import Dataset
 from wlhn.data.load import load
 from wlhn.errors import InputError, UnavailableError
 from wlhn.evaluation.evaluate import evaluate
-from wlhn.evaluation.executor import executor_named
 from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.outcome import in_words
-from wlhn.experiments.request import Done, Request
+from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.table import Column, Row, Table, read_table
 from wlhn.training.settings import Settings
 
-Work = Callable[[Dataset, Column, Row, Request, Executor | None], str]  # → what came of a cell, in words
+Work = Callable[[Dataset, Column, Row, Request], str]  # → what came of a cell, in words
 
 
-def reproduce_table(item: str, request: Request) -> Iterator[Done]:
+def reproduce_table(item: str, request: Request) -> Iterator[Finished]:
     """Run the cells of a table of the paper that are asked for."""
     return run_cells(read_table(item), request)
 
 
-def run_cells(table: Table, request: Request) -> Iterator[Done]:
+def run_cells(table: Table, request: Request) -> Iterator[Finished]:
     """Run the cells that are asked for, one after the other."""
     return each_cell(table.cells(request.datasets, request.models), request, _evaluated)
 
 
-def each_cell(cells: Sequence[tuple[Column, Row]], request: Request, work: Work) -> Iterator[Done]:
-    """Do something with each cell, its data and workers at hand."""
+def each_cell(cells: Sequence[tuple[Column, Row]], request: Request, work: Work) -> Iterator[Finished]:
+    """Do something with each cell, its data at hand."""
     for column, group in groupby(cells, key=lambda cell: cell[0]):
         try:
-            dataset = load(column.data, data_root=request.data_root)
+            dataset = load(column.data, data_root=request.data_root, seed=request.seed)
         except UnavailableError as error:
-            yield Done(column.key, skipped=str(error))
+            yield Finished(column.key, skipped=str(error))
             continue
         except InputError as error:
-            yield Done(column.key, failed=str(error))
+            yield Finished(column.key, failed=str(error))
             continue
         for _, row in group:
             part = f"{column.key}, {row.key}"
-            try:  # workers of its own: those of one whose process died are of no use to the next
-                with executor_named(request.executor, request.jobs, request.address) as executor:
-                    done = Done(part, shown=work(dataset, column, row, request, executor))
+            try:
+                done = Finished(part, shown=work(dataset, column, row, request))
             except InputError as error:
-                done = Done(part, failed=str(error))
+                done = Finished(part, failed=str(error))
             yield done
 
 
@@ -67,17 +63,16 @@ def candidates(row: Row, grid: str, level: Literal["graph", "node"]) -> list[Set
     """The settings of a grid with the row's own ones, each once.
 
     >>> row = Row("deep", "deep GIN", "gin", {"num_layers": 20, "dropout": 0.0})
-    >>> [settings.num_layers for settings in candidates(row, "lean", "graph")]
+    >>> [settings.options.num_layers for settings in candidates(row, "lean", "graph")]
     [20]
     """
-    return list(dict.fromkeys(replace(settings, **row.settings) for settings in read_grid(grid, row.model, level)))
+    return list(dict.fromkeys(settings.but(row.settings) for settings in read_grid(grid, row.model, level)))
 
 
-def _evaluated(dataset: Dataset, column: Column, row: Row, request: Request, executor: Executor | None) -> str:
+def _evaluated(dataset: Dataset, column: Column, row: Row, request: Request) -> str:
     place = cell_folder(request.folder, column, row)
     outcome = evaluate(
         dataset,
-        column.data,
         candidates(row, request.grid, dataset.level),
         place,
         protocol=column.protocol,
@@ -85,8 +80,7 @@ def _evaluated(dataset: Dataset, column: Column, row: Row, request: Request, exe
         seed=request.seed,
         final_runs=request.final_runs or column.final_runs,
         num_splits=request.splits,
-        data_root=request.data_root,
-        executor=executor,
+        workers=request.workers,
         retry_failed=request.retry_failed,
         on_done=lambda phase, done, total: request.say(f"{column.key}, {row.key}", phase, done, total),
     )

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Executor
-from typing import Any
 
 from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
-from wlhn.evaluation.executor import along
-from wlhn.evaluation.jobs import Job, reason, work_all
-from wlhn.evaluation.outcome import OUTCOME, read_outcome
+from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, Shared, work_all
+from wlhn.evaluation.outcome import OUTCOME, Outcome, read_outcome
+from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.cells import cell_folder, each_cell
-from wlhn.experiments.request import Done, Request
+from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.table import Column, Row, Table
+from wlhn.training.provenance import data_hash
 
 
-def check_cells(table: Table, request: Request) -> Iterator[Done]:
+def check_cells(table: Table, request: Request) -> Iterator[Finished]:
     """Check the results of a table that are stored; one that comes out otherwise counts as failed."""
     cells = [
         (column, row)
@@ -24,53 +23,50 @@ def check_cells(table: Table, request: Request) -> Iterator[Done]:
         if (cell_folder(request.folder, column, row) / OUTCOME).exists()
     ]
     if not cells:
-        raise InputError(f"{request.folder}: has none of these results, expected one to check")
+        raise InputError(f"{request.folder}: has none of these results, so there is nothing to check")
     return each_cell(cells, request, _checked)
 
 
-def _checked(dataset: Dataset, column: Column, row: Row, request: Request, executor: Executor | None) -> str:
+def _checked(dataset: Dataset, column: Column, row: Row, request: Request) -> str:
     outcome = read_outcome(cell_folder(request.folder, column, row))
-    stored = _final_runs(outcome, column, request.data_root)[: request.check]
+    stored = _final_runs(outcome)[: request.check]
+    protocol = PROTOCOLS[outcome.plan.protocol]
+    splits = tuple(protocol.splits(dataset, outcome.plan.seed))
+    shared = Shared(dataset, data_hash(dataset), splits, protocol.score)
     waiting = {job.name: scores for job, scores in stored}
     part = f"{column.key}, {row.key}"
     request.say(part, "again", 0, len(stored))
-    results = work_all([job for job, _ in stored], None, executor, along(executor, dataset))
-    for done, (job, result) in enumerate(results, 1):
-        where = f"split {job.split}, seed {job.seed}"
-        if "error" in result:
-            raise InputError(f"{where}: {reason(result['error'])}")
-        for items, score in waiting.pop(job.name).items():
-            if result["scores"][items] != score:
-                raise InputError(
-                    f"{where}, {items} items: came out as {result['scores'][items]} with {result['version']}, "
-                    f"expected {score} as stored by {outcome['version']}"
-                )
-        request.say(part, "again", done, len(stored))
+    with request.workers.started(shared) as (executor, handle):
+        for done, (job, result) in enumerate(work_all([job for job, _ in stored], None, executor, handle), 1):
+            _compare(job, result, waiting.pop(job.name), outcome)
+            request.say(part, "again", done, len(stored))
     if waiting:
-        raise InputError(f"{min(waiting)}: {reason(None)}")
+        raise InputError(f"{min(waiting)}: {DIED.reason}")
     return f"{len(stored)} run{'s' * (len(stored) > 1)} again, the same"
 
 
-def _final_runs(outcome: dict[str, Any], column: Column, data_root: str | None) -> list[tuple[Job, dict[str, float]]]:
+Scores = tuple[float, float]  # on validation and on test items
+
+
+def _compare(job: Job, result: JobResult | Failure, stored: Scores, outcome: Outcome) -> None:
+    where = f"split {job.split}, seed {job.seed}"
+    if isinstance(result, Failure):
+        raise InputError(f"{where}: {result.reason}")
+    for items, now, before in zip(("validation", "test"), (result.valid, result.test), stored, strict=True):
+        if now != before:
+            raise InputError(
+                f"{where}, {items} items: came out as {now} with {result.version}, "
+                f"but was stored as {before} by {outcome.work.version}"
+            )
+
+
+def _final_runs(outcome: Outcome) -> list[tuple[Job, Scores]]:
     """The jobs behind an outcome with their scores: the first run on every split, then the second, …"""
-
-    def job(k: int, run: int) -> Job:
-        split = outcome["splits"][k]
-        return Job(
-            data=column.data,
-            data_root=data_root,
-            data_hash=outcome["data_hash"],
-            protocol=outcome["protocol"],
-            protocol_seed=outcome["seed"],
-            split=k,
-            split_hash=split["hash"],
-            settings=split["settings"],
-            seed=split["seeds"][run],
-            test=True,
-        )
-
     return [
-        (job(k, run), {"valid": split["valid"][run], "test": split["test_scores"][run]})
-        for run in range(outcome["final_runs"])
-        for k, split in enumerate(outcome["splits"])
+        (
+            Job.of(outcome.plan, k, split.hash, split.settings, split.seeds[run], test=True),
+            (split.valid[run], split.test_scores[run]),
+        )
+        for run in range(outcome.plan.final_runs)
+        for k, split in enumerate(outcome.splits)
     ]

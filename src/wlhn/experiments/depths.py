@@ -9,7 +9,7 @@ from wlhn.experiments.again import opening
 from wlhn.experiments.cells import run_cells
 from wlhn.experiments.figure import in_both_formats
 from wlhn.experiments.outcomes import Cell, read_cells
-from wlhn.experiments.request import Done, Request
+from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.table import Column, Row, Table, read_paper
 from wlhn.report.depth import depth_accuracy
 from wlhn.report.markdown import duration, markdown_table, plus_minus
@@ -40,7 +40,7 @@ def _key(model: str, depth: int) -> str:
     return f"{model}-depth-{depth}"
 
 
-def reproduce_depths(item: str, request: Request) -> Iterator[Done]:
+def reproduce_depths(item: str, request: Request) -> Iterator[Finished]:
     """Run the points that are asked for (a model stands for all its depths), and draw what is there."""
     paper, table = read_paper(item), depth_table(item)
     yield from run_cells(table, request)
@@ -51,7 +51,7 @@ def reproduce_depths(item: str, request: Request) -> Iterator[Done]:
         if not depths:
             continue
         found = [cells[column.key, _key(m, d)] for m in shown for d in depths]
-        folds = min(len(cell.outcome["splits"]) for cell in found)  # while more are under way: those that all have
+        folds = min(len(cell.outcome.splits) for cell in found)  # while more are under way: those that all have
         scores = {paper["models"][m]: [_scores(cells[column.key, _key(m, d)], folds) for d in depths] for m in shown}
         title = f"{column.key}, {folds} fold{'s' * (folds > 1)}"
         for path in in_both_formats(request.folder / item / column.key):
@@ -59,7 +59,7 @@ def reproduce_depths(item: str, request: Request) -> Iterator[Done]:
 
 
 def _scores(cell: Cell, folds: int) -> list[float]:
-    return [100 * sum(split["test_scores"]) / len(split["test_scores"]) for split in cell.outcome["splits"][:folds]]
+    return [100 * sum(split.test_scores) / len(split.test_scores) for split in cell.outcome.splits[:folds]]
 
 
 def depths_section(item: str, results: Path, link: str) -> str:
@@ -75,8 +75,8 @@ def depths_section(item: str, results: Path, link: str) -> str:
         for model, name in paper["models"].items()
     ]
     parts.append(markdown_table(["layers", *map(str, paper["depths"])], rows))
-    broken = sum(cell.outcome["numerics"]["broken_runs"] for cell in cells.values())
-    runs = sum(cell.outcome["jobs"] for cell in cells.values())
+    broken = sum(cell.outcome.broken_runs for cell in cells.values())
+    runs = sum(cell.outcome.work.jobs for cell in cells.values())
     parts.append(f"† a part of the folds alone. Numbers broke down (NaN or infinity) in {broken} of {runs} runs.")
     for column in table.columns:
         if (results / item / f"{column.key}.svg").exists():
@@ -99,7 +99,7 @@ def _line(item: str, cell: Cell) -> list[str]:
         plus_minus(cell.mean, cell.std, 1),
         cell.extent,
         cell.choice,
-        duration(outcome["seconds"]),
-        outcome["version"],
+        duration(outcome.work.seconds),
+        outcome.work.version,
         cell.command(item),
     ]

@@ -16,7 +16,7 @@ from wlhn.bench.timing import alternate, threads
 from wlhn.data.load import load
 from wlhn.errors import InputError, UnavailableError
 from wlhn.experiments.again import again, opening
-from wlhn.experiments.request import Done, Request
+from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.table import known_key, read_paper
 from wlhn.files import read_json, write_json
 from wlhn.report.markdown import listed, markdown_table
@@ -26,7 +26,7 @@ CONTESTANTS = ("gin", "hgcn", "wlhn")
 MOST_ROUNDS, SECONDS = 7, 60  # at least two rounds; more as long as they fit
 
 
-def reproduce_times(item: str, request: Request) -> Iterator[Done]:
+def reproduce_times(item: str, request: Request) -> Iterator[Finished]:
     """Measure the data sets that are asked for and have not been measured."""
     known = list(read_paper(item)["rows"]["GIN"])
     for name in [known_key("dataset", given, known) for given in request.datasets] or known:
@@ -35,13 +35,13 @@ def reproduce_times(item: str, request: Request) -> Iterator[Done]:
             try:
                 write_json(path, _measure(name, request))
             except UnavailableError as error:
-                yield Done(name, skipped=str(error))
+                yield Finished(name, skipped=str(error))
                 continue
             except InputError as error:
-                yield Done(name, failed=str(error))
+                yield Finished(name, failed=str(error))
                 continue
         seconds = _read(path)["seconds"]
-        yield Done(name, shown=", ".join(f"{c}/gin {seconds[c] / seconds['gin']:.2f}" for c in CONTESTANTS[1:]))
+        yield Finished(name, shown=", ".join(f"{c}/gin {seconds[c] / seconds['gin']:.2f}" for c in CONTESTANTS[1:]))
 
 
 def _measure(name: str, request: Request) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,14 +13,14 @@ from wlhn.experiments.check import check_cells
 from wlhn.experiments.depths import depth_table, depths_section, reproduce_depths
 from wlhn.experiments.epochs import reproduce_times, times_section
 from wlhn.experiments.large_tree import distances_section, reproduce_distances
-from wlhn.experiments.request import Done, Request
+from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.sections import summary, table_section
 from wlhn.experiments.small_tree import hierarchy_section, reproduce_hierarchy
-from wlhn.experiments.table import Table, read_table
+from wlhn.experiments.table import Table, is_file, item_key, read_table
 from wlhn.files import replacing
-from wlhn.models.settings import one_of
+from wlhn.options.option import one_of
 
-PARTS = ("datasets", "models", "grid", "splits", "final_runs", "seed", "jobs", "executor", "address", "retry_failed")
+PARTS = ("datasets", "models", "grid", "splits", "final_runs", "seed", "workers", "retry_failed")
 NOT_CHECKED = ("grid", "splits", "final_runs", "seed", "retry_failed")  # a check does what is stored, and keeps no jobs
 
 
@@ -28,7 +28,7 @@ NOT_CHECKED = ("grid", "splits", "final_runs", "seed", "retry_failed")  # a chec
 class Item:
     """A table or figure of the paper."""
 
-    run: Callable[[str, Request], Iterator[Done]]
+    run: Callable[[str, Request], Iterator[Finished]]
     section: Callable[[str, Path, str], str]  # (item, folder of results, that folder in links) → Markdown
     takes: tuple[str, ...] = PARTS  # what of a `Request` it knows how to follow
     table: Callable[[str], Table] | None = None  # its cells, where it has some
@@ -63,27 +63,39 @@ or versions, where a cell was filled over time. `wlhn reproduce ITEM --check 1` 
 whether the code at hand still comes out the same, to the last digit."""
 
 
-def reproduce(item: str, request: Request) -> Iterator[Done]:
-    """Run a table or figure of the paper, or the part that is asked for; cells that are done are not done again."""
-    one_of("item", item, *ITEMS)
+def reproduce(item: str, request: Request) -> Iterator[Finished]:
+    """Run a table or figure of the paper, or a table of the user's, or the part of it that is asked for.
+
+    Cells that are done are not done again.
+    """
+    entry = item_named(item)
     plain = Request(request.folder)
     for part in PARTS:
-        if part not in ITEMS[item].takes and getattr(request, part) != getattr(plain, part):
-            raise InputError(f"{item}: expected no {part.replace('_', ' ')}, it has none to choose")
+        name = f"--{part.replace('_', '-').removesuffix('s')}"
+        if part not in entry.takes and getattr(request, part) != getattr(plain, part):
+            raise InputError(f"{name} has no effect on {item}; leave it out")
         if part in NOT_CHECKED and request.check and getattr(request, part) != getattr(plain, part):
-            raise InputError(f"{part.replace('_', ' ')}: expected none with a check, which runs what is stored")
+            raise InputError(f"{name} has no effect with --check, which runs what is stored; leave it out")
     if request.check:
-        table = ITEMS[item].table
-        if table is None:
-            raise InputError(f"{item}: expected no check, it is a measurement or a drawing")
-        return check_cells(table(item), request)
-    return ITEMS[item].run(item, request)
+        if entry.table is None:
+            raise InputError(f"--check has no effect on {item}, which is a measurement or a drawing; leave it out")
+        return check_cells(entry.table(item), request)
+    return entry.run(item, request)
 
 
-def write_report(results: Path, out: Path) -> None:
-    """RESULTS.md from a folder of results: the same files give the same bytes."""
+def item_named(item: str) -> Item:
+    """A table or figure of the paper by its name, or a table in a JSON file."""
+    if is_file(item):
+        return TABLE
+    one_of("item", item, *ITEMS)
+    return ITEMS[item]
+
+
+def write_report(results: Path, out: Path, own_tables: Sequence[str] = ()) -> None:
+    """RESULTS.md from a folder of results, with tables of the user's too: the same files give the same bytes."""
     link = Path(os.path.relpath(results, out.parent)).as_posix()
-    tables = {item: entry.table(item) for item, entry in ITEMS.items() if entry.table}
-    sections = [entry.section(item, results, link) for item, entry in ITEMS.items()]
+    items = ITEMS | {name: item_named(name) for name in own_tables}
+    tables = {item_key(item): entry.table(item) for item, entry in items.items() if entry.table}
+    sections = [entry.section(item, results, link) for item, entry in items.items()]
     with replacing(out) as draft:
         draft.write_text("\n\n".join([PREFACE, summary(tables, results), *sections]) + "\n", encoding="utf-8")

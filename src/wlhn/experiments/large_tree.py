@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wlhn.data.load import load
 from wlhn.errors import UnavailableError
 from wlhn.experiments.figure import NUMBERS, correlation_table, figure_section, in_both_formats
-from wlhn.experiments.request import Done, Request
+from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.table import read_paper
 from wlhn.experiments.untrained import METHODS, correlation, distances
 from wlhn.files import write_json
@@ -26,12 +26,12 @@ LENGTHS = (1.0, 1.763, 3.0, 5.0)
 BY_LENGTH = ("WLHN", "WLHN, whitened")
 
 
-def reproduce_distances(item: str, request: Request) -> Iterator[Done]:
+def reproduce_distances(item: str, request: Request) -> Iterator[Finished]:
     """Correlations for every method, quantiles at each WL distance, and how τ matters."""
     try:
         dataset = load(DATA, data_root=request.data_root)
     except UnavailableError as error:
-        yield Done(DATA, skipped=str(error))
+        yield Finished(DATA, skipped=str(error))
         return
     hierarchy = refine(dataset.graphs, ROUNDS, "uniform")
     truth = hierarchy.tree.all_distances()
@@ -61,7 +61,7 @@ def reproduce_distances(item: str, request: Request) -> Iterator[Done]:
     }
     _draw(numbers, read_paper(item)["correlation"], request.folder / item)
     write_json(request.folder / item / NUMBERS, numbers)
-    yield Done(DATA, shown=", ".join(f"{m} {np.mean(found[m, TAU]):.2f}" for m in METHODS))
+    yield Finished(DATA, shown=", ".join(f"{m} {np.mean(found[m, TAU]):.2f}" for m in METHODS))
 
 
 def _quantiles(made: NDArray[Any], truth: NDArray[Any]) -> dict[int, list[float]]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from wlhn.errors import InputError
 from wlhn.evaluation.comparison import compare
-from wlhn.evaluation.outcome import OUTCOME, num_runs, read_outcome
+from wlhn.evaluation.outcome import OUTCOME, Outcome, read_outcome
 from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.again import again
 from wlhn.experiments.cells import candidates, cell_folder
@@ -26,21 +26,21 @@ class Cell:
 
     column: Column
     row: Row
-    outcome: dict[str, Any]
+    outcome: Outcome
     level: Literal["graph", "node"]
 
     @property
     def scale(self) -> float:
-        return 100.0 if METRICS[self.outcome["metric"]].percent else 1 / self.column.divisor
+        return 100.0 if METRICS[self.outcome.metric].percent else 1 / self.column.divisor
 
     @property
     def mean(self) -> float:
-        return self.scale * float(self.outcome["mean"])
+        return self.scale * self.outcome.mean
 
     @property
     def std(self) -> float | None:
         """None for a single run: it has no spread."""
-        return self.scale * float(self.outcome["std"]) if num_runs(self.outcome) > 1 else None
+        return self.scale * self.outcome.std if self.outcome.num_runs > 1 else None
 
     @property
     def paper(self) -> tuple[float, float | None] | None:
@@ -50,17 +50,17 @@ class Cell:
     @property
     def whole(self) -> bool:
         """Whether the protocol was run as it is, and not a part of it."""
-        return self.outcome["num_splits"] is None and self.outcome["final_runs"] >= self.all_runs
+        return self.outcome.plan.num_splits is None and self.outcome.plan.final_runs >= self.all_runs
 
     @property
     def all_runs(self) -> int:
         """Final runs on each split, where none are left out."""
-        return self.column.final_runs or PROTOCOLS[self.outcome["protocol"]].final_runs
+        return self.column.final_runs or PROTOCOLS[self.outcome.plan.protocol].final_runs
 
     @property
     def extent(self) -> str:
         """How many splits and runs, and whether that is all."""
-        splits, runs = len(self.outcome["splits"]), self.outcome["final_runs"]
+        splits, runs = len(self.outcome.splits), self.outcome.plan.final_runs
         return f"{splits} × {runs}" + ("" if self.whole else ", not all")
 
     @property
@@ -68,37 +68,35 @@ class Cell:
         """By how many of the paper's standard errors we are worse; negative where better, None where unknown."""
         if self.paper is None or self.paper[1] is None:
             return None
-        worse = self.paper[0] - self.mean
-        if not METRICS[self.outcome["metric"]].higher_is_better:
-            worse = -worse
-        return worse / (self.paper[1] / math.sqrt(REPEATS))
+        rank = METRICS[self.outcome.metric].rank
+        return (rank(self.paper[0]) - rank(self.mean)) / (self.paper[1] / math.sqrt(REPEATS))
 
     @property
     def same_grid(self) -> bool:
         """Whether the grid of this name still has the settings that were tried."""
         try:
-            now = candidates(self.row, self.outcome["grid"], self.level)
+            now = candidates(self.row, self.outcome.plan.grid, self.level)
         except InputError:  # a file that is gone
             return True
-        return [settings.to_json() for settings in now] == self.outcome["candidates"]
+        return tuple(now) == self.outcome.plan.candidates
 
     @property
     def choice(self) -> str:
         """From how many settings of which grid; marked where that grid has others now."""
-        grid = Path(self.outcome["grid"]).name + ("" if self.same_grid else "\\*")
-        return f"{len(self.outcome['candidates'])} of {grid}"
+        grid = Path(self.outcome.plan.grid).name + ("" if self.same_grid else "\\*")
+        return f"{len(self.outcome.plan.candidates)} of {grid}"
 
     def command(self, item: str) -> str:
         """What makes this cell again."""
-        outcome = self.outcome
+        plan = self.outcome.plan
         return again(
             item,
             dataset=self.column.key,
             model=self.row.key,
-            grid=outcome["grid"] if outcome["grid"] != "lean" else None,
-            splits=outcome["num_splits"],
-            final_runs=outcome["final_runs"] if outcome["final_runs"] != self.all_runs else None,
-            seed=outcome["seed"] or None,
+            grid=plan.grid if plan.grid != "lean" else None,
+            splits=plan.num_splits,
+            final_runs=plan.final_runs if plan.final_runs != self.all_runs else None,
+            seed=plan.seed or None,
         )
 
 
@@ -131,7 +129,7 @@ def against(cell: Cell, other: Cell | None, digits: int) -> str:
     except InputError:  # other splits, or another number of them
         return ""
     difference = signed(cell.scale * comparison.difference, digits)
-    if len(cell.outcome["splits"]) < 2:  # no spread, no test
+    if len(cell.outcome.splits) < 2:  # no spread, no test
         return difference
     p = comparison.corrected_t_p
     return f"{difference} ({f'p = {p:.2f}' if p >= 0.005 else 'p < 0.01'})"

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from wlhn.evaluation.executor import Workers
+
 Say = Callable[[str, str, int, int], None]  # (what, phase, done, total)
 
 
@@ -24,9 +26,7 @@ class Request:
     splits: int | None = None
     final_runs: int | None = None
     seed: int = 0
-    jobs: int | None = None  # local processes; 1 where None
-    executor: str = "local"  # who does the jobs, see `executor_named`
-    address: str | None = None
+    workers: Workers = Workers()  # noqa: RUF009  (frozen)
     retry_failed: bool = False
     check: int | None = None  # so many final runs of each stored result are done again, instead of what is missing
     data_root: str | None = None
@@ -34,7 +34,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Done:
+class Finished:
     """What became of one part: its result in words, or why there is none."""
 
     part: str
@@ -46,7 +46,7 @@ class Done:
     def verdict(self) -> str:
         """In one line.
 
-        >>> Done("MUTAG, gin", skipped="no data").verdict
+        >>> Finished("MUTAG, gin", skipped="no data").verdict
         'skipped: no data'
         """
         return self.shown or (f"failed: {self.failed}" if self.failed else f"skipped: {self.skipped}")

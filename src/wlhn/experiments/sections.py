@@ -84,7 +84,7 @@ def summary(tables: Mapping[str, Table], results: Path) -> str:
     lines, grids = [], set()
     for item, table in tables.items():
         cells = read_cells(table, results)
-        grids |= {cell.outcome["grid"] for cell in cells.values()}
+        grids |= {cell.outcome.plan.grid for cell in cells.values()}
         for cell, _, behind in _against_paper(cells):
             paper = plus_minus(*cell.paper, table.digits) if cell.paper else ""
             verdict = "as published, or better" if behind <= 1 else f"{behind:.1f} standard errors worse"
@@ -135,7 +135,7 @@ def _line(item: str, row: Row, cell: Cell, digits: int, ours: Cell | None) -> li
         cell.extent,
         cell.choice,
         against(cell, ours, digits),
-        duration(outcome["seconds"]),
-        outcome["version"],
+        duration(outcome.work.seconds),
+        outcome.work.version,
         cell.command(item),
     ]

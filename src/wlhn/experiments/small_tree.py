@@ -13,7 +13,7 @@ import numpy as np
 
 from wlhn.embeddings import sarkar
 from wlhn.experiments.figure import NUMBERS, correlation_table, figure_section, in_both_formats
-from wlhn.experiments.request import Done, Request
+from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.untrained import correlation, distances
 from wlhn.files import write_json
 from wlhn.hierarchy import refine
@@ -31,7 +31,7 @@ def example_graph() -> nx.Graph:
     return nx.Graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (1, 6), (6, 7)])
 
 
-def reproduce_hierarchy(item: str, request: Request) -> Iterator[Done]:
+def reproduce_hierarchy(item: str, request: Request) -> Iterator[Finished]:
     """Numbers and pictures of the small tree."""
     graph = example_graph()
     hierarchy = refine(graph, ROUNDS)
@@ -65,7 +65,7 @@ def reproduce_hierarchy(item: str, request: Request) -> Iterator[Done]:
         "version": code_version(),
     }
     write_json(folder / NUMBERS, numbers)
-    yield Done("the small tree", shown=", ".join(f"{m} {np.mean(v):.2f}" for m, v in correlations.items()))
+    yield Finished("the small tree", shown=", ".join(f"{m} {np.mean(v):.2f}" for m, v in correlations.items()))
 
 
 def hierarchy_section(item: str, results: Path, link: str) -> str:

@@ -1,13 +1,13 @@
-"""A table of the paper as data: `paper/NAME.json` has its columns, its rows, and the numbers that were published.
+"""A table as data: its columns, its rows, and the numbers that were published. The paper's are `paper/NAME.json`,
+others are files of the user's.
 
 A column is a data set under a protocol; a row a model, perhaps with settings of its own (a variant); `settings` of a
-table hold for all its rows, whatever the grid. `paper` of a row
-is {column: [mean, standard deviation]}, with a word such as "OOR" where the paper has no number.
+table hold for all its rows, whatever the grid. `paper` of a row is {column: [mean, standard deviation]}, with a word
+such as "OOR" where the paper has no number.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +15,11 @@ from typing import Any, Literal
 
 from wlhn.data.registry import known_name
 from wlhn.errors import InputError
+from wlhn.files import read_json
 
 FOLDER = Path(__file__).parent / "paper"
+FORM = '{"protocol": NAME, "columns": [{"key": DATA}], "rows": [{"model": MODEL, "name": TEXT, "settings": {…}}]}'
+KEYS = ("title", "about", "protocol", "level", "digits", "notes", "gaps", "settings", "columns", "rows")
 
 
 @dataclass(frozen=True)
@@ -87,35 +90,52 @@ def known_key(what: str, name: str, keys: list[str]) -> str:
 
 
 def read_table(name: str) -> Table:
-    """The table of this name.
+    """The table of this name, or of this JSON file.
 
     >>> table = read_table("table-graphs")
     >>> next(row.paper["MUTAG"] for row in table.rows if row.key == "wlhn")
     [86.0, 7.4]
     """
-    document = read_paper(name)
-    shared = {"protocol": document.get("protocol", ""), "item": name}
-    return Table(
-        title=document["title"],
-        about=document["about"],
-        columns=tuple(Column(**{"data": c["key"]} | shared | c) for c in document["columns"]),
-        rows=tuple(
-            Row(
-                **{"key": row["model"]}
-                | row
-                | {"settings": document.get("settings", {}) | row.get("settings", {})}
-                | {"columns": tuple(row["columns"]) if "columns" in row else None}
-            )
-            for row in document["rows"]
-        ),
-        level=document["level"],
-        digits=document["digits"],
-        notes=tuple(document["notes"]),
-        gaps=document["gaps"],
-    )
+    document, item = read_paper(name), item_key(name)
+    for key in document:
+        if key not in KEYS:
+            raise InputError(f"{name}: '{key}' is not known here; a table has the form {FORM}")
+    shared = {"protocol": document.get("protocol", "ten-fold"), "item": item}
+    try:
+        return Table(
+            title=document.get("title", item),
+            about=document.get("about", ""),
+            columns=tuple(Column(**{"data": c["key"]} | shared | c) for c in document["columns"]),
+            rows=tuple(_row(row, document.get("settings", {})) for row in document["rows"]),
+            level=document.get("level", "graph"),
+            digits=document.get("digits", 1),
+            notes=tuple(document.get("notes", ())),
+            gaps=document.get("gaps", {}),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{name}: is not a table ({error}); it has the form {FORM}") from None
+
+
+def _row(row: Mapping[str, Any], settings: Mapping[str, Any]) -> Row:
+    own = {"settings": {**settings, **row.get("settings", {})}}
+    columns = {"columns": tuple(row["columns"]) if "columns" in row else None}
+    return Row(**{"key": row["model"], "name": row["model"], **row, **own, **columns})
 
 
 def read_paper(name: str) -> dict[str, Any]:
-    """What is kept of a table or figure of the paper."""
-    document: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_bytes())
-    return document
+    """What is kept of a table or figure of the paper, or of a table in a file."""
+    return dict(read_json(Path(name) if is_file(name) else FOLDER / f"{name}.json"))
+
+
+def is_file(name: str) -> bool:
+    """Whether an item is a table of the user's."""
+    return name.endswith(".json")
+
+
+def item_key(name: str) -> str:
+    """The folder of an item among results: its name, or that of its file.
+
+    >>> item_key("table-graphs"), item_key("tables/my-table.json")
+    ('table-graphs', 'my-table')
+    """
+    return Path(name).stem if is_file(name) else name

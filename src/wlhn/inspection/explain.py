@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from wlhn.batching.loader import make_quotient
+from wlhn.batching.refined import make_quotient
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy
 from wlhn.inspection.attribution import contributions
-from wlhn.models.wlhn import WLHN
+from wlhn.nn.capabilities import SumsOverNodes
 from wlhn.runs.trained import Trained
 
 
@@ -66,12 +66,12 @@ def explain(trained: Trained, graphs: Graphs, graph: int) -> Explanation:
     level) can be explained this way.
     """
     model = trained.model
-    if not isinstance(model, WLHN) or trained.level != "graph":
+    if not isinstance(model, SumsOverNodes) or trained.level != "graph":
         what = f"{trained.settings.model}, {trained.level} level"
         raise InputError(f"explain: expected a wlhn run on graphs, whose answer is a sum over nodes, found {what}")
     encoded = trained.vocabulary.encode(graphs.select([graph]))
     edges = encoded.graphs.edge_attr is not None
-    quotient = make_quotient(encoded.graphs, encoded.x, trained.settings.num_layers, edges)
+    quotient = make_quotient(encoded.graphs, encoded.x, trained.colours.depth, edges)
     batch = quotient.batch([0])
     model.eval()
     with torch.no_grad():

@@ -25,13 +25,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from wlhn.batching.loader import make_quotient
+from wlhn.batching.refined import make_quotient
 from wlhn.embeddings.nearest import distances_to, nearest
-from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy
 from wlhn.hyperbolic.polar import from_tangent
-from wlhn.models.wlhn import WLHN
+from wlhn.nn.capabilities import needs_points
 from wlhn.ops.sums import tangent_sum
 from wlhn.runs.trained import Trained
 
@@ -49,18 +48,15 @@ class Space:
     """All nodes and graphs of some data as a trained WLHN places them."""
 
     def __init__(self, trained: Trained, graphs: Graphs) -> None:
-        model = trained.model
-        if not isinstance(model, WLHN):
-            raise InputError(f"model {trained.settings.model}: has no points in hyperbolic space, expected wlhn")
         encoded = trained.vocabulary.encode(graphs)
         edges = encoded.graphs.edge_attr is not None
-        quotient = make_quotient(encoded.graphs, encoded.x, trained.settings.num_layers, edges)
+        quotient = make_quotient(encoded.graphs, encoded.x, trained.colours.depth, edges)
         self.graphs, self.hierarchy = graphs, quotient.hierarchy
         # In float64: seen from the root, near points that lie far out differ in the last digits of their directions.
-        model, batch = copy.deepcopy(model).double().eval(), quotient.batch(np.arange(len(graphs)))
+        model, batch = copy.deepcopy(trained.model).double().eval(), quotient.batch(np.arange(len(graphs)))
         batch = replace(batch, x=_double(batch.x), edge_x=None if batch.edge_x is None else _double(batch.edge_x))
         with torch.no_grad():
-            self.levels = [(points.r, points.e) for points, _ in model.levels(batch)]
+            self.levels = [(z.r, z.e) for z, _ in needs_points(model, trained.settings.model).levels(batch)]
         self.r, self.e = self.levels[-1]  # a row for each colour of the last depth
         usual_size = trained.colours.num_nodes / trained.colours.num_graphs
         self.graph_r, self.graph_e = from_tangent(tangent_sum(batch.readout, self.r, self.e) / usual_size)

@@ -8,49 +8,53 @@ have as many. WLHN's head stands in place of the paper's dense layer.
 
 from __future__ import annotations
 
-from typing import Unpack
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from wlhn.batching.matrices import mean_matrix_with_loops
-from wlhn.errors import InputError
 from wlhn.nn.encoders import Channels
-from wlhn.nn.network import Common, Network
+from wlhn.nn.network import Network
 from wlhn.nn.pooling import sort_pool
 from wlhn.ops.sums import product
+from wlhn.options.network import NetworkOptions
+from wlhn.options.option import option
+
+
+@dataclass(frozen=True)
+class DGCNNOptions(NetworkOptions):
+    sort_nodes: int = option(
+        30, "Nodes of a graph that are kept, in their order; the convolutions need 10.", at_least=10
+    )
 
 
 class DGCNN(Network):
-    """DGCNN for graphs.
+    """Sort pooling (DGCNN, Zhang et al. 2018), for graphs.
 
-    >>> model = DGCNN(in_channels=3, hidden_channels=8, num_layers=2, out_channels=2)
+    >>> model = DGCNN(in_channels=3, out_channels=2, hidden_channels=8, num_layers=2)
     >>> model(torch.rand(4, 3), torch.tensor([[0, 1, 2], [1, 0, 3]]), batch=torch.tensor([0, 0, 1, 1])).shape
     torch.Size([2, 2])
     """
 
-    def __init__(
-        self,
-        in_channels: Channels,
-        hidden_channels: int,
-        num_layers: int,
-        out_channels: int,
-        *,
-        sort_nodes: int = 30,
-        **common: Unpack[Common],
-    ) -> None:
-        if sort_nodes < 10:
-            raise InputError(f"sort_nodes: expected at least 10 for the convolutions that follow, found {sort_nodes}")
-        positions = sort_nodes // 2 - 4  # after pooling by 2 and a kernel of 5
-        super().__init__(in_channels, hidden_channels, out_channels, width=32 * positions, **common)
-        widths = [hidden_channels] * num_layers + [1]
-        inputs = [hidden_channels, *widths[:-1]]
+    Options = DGCNNOptions
+    target_levels = ("graph",)
+
+    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
+        super().__init__(in_channels, out_channels, **keywords)
+        d = self.options.hidden_channels
+        widths = [d] * self.options.num_layers + [1]
+        inputs = [d, *widths[:-1]]
         self.layers = nn.ModuleList(nn.Linear(a, b, bias=False) for a, b in zip(inputs, widths, strict=True))
-        self.sort_nodes = sort_nodes
         self.each_node = nn.Linear(sum(widths), 16)  # the paper's first convolution, one node wide
         self.along = nn.Sequential(
             nn.ReLU(), nn.MaxPool1d(2), nn.Conv1d(16, 32, kernel_size=5), nn.ReLU(), nn.Flatten()
         )
+
+    @property
+    def width(self) -> int:
+        return 32 * (self.options.sort_nodes // 2 - 4)  # after pooling by 2 and a convolution over 5
 
     def represent(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Tensor:
         means = mean_matrix_with_loops(edge_index, h)
@@ -61,4 +65,4 @@ class DGCNN(Network):
         return torch.cat(outputs, dim=1)
 
     def pool(self, h: Tensor, batch: Tensor | None) -> Tensor:
-        return self.along(self.each_node(sort_pool(h, batch, self.sort_nodes)).mT)
+        return self.along(self.each_node(sort_pool(h, batch, self.options.sort_nodes)).mT)

@@ -12,7 +12,8 @@ layers with BatchNorm, their outputs side by side; the readout takes the maximum
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -22,10 +23,12 @@ from torch_geometric.utils import scatter, to_dense_batch
 from wlhn.batching.colour_batch import Counts
 from wlhn.batching.matrices import mean_matrix, sum_matrix
 from wlhn.nn.encoders import Channels
-from wlhn.nn.network import Common, Network, norm
+from wlhn.nn.network import Network, norm
 from wlhn.nn.pooling import graph_of_node
 from wlhn.nn.sparse_layers import SparseSAGEConv
 from wlhn.ops.sums import product
+from wlhn.options.network import NetworkOptions
+from wlhn.options.option import option
 
 
 class SparseBlock(nn.Module):
@@ -102,30 +105,33 @@ class WithLoss(torch.autograd.Function):
         return grad, grad.new_ones(ctx.shape)
 
 
-class DiffPool(Network):
-    """DiffPool for graphs.
+@dataclass(frozen=True)
+class DiffPoolOptions(NetworkOptions):
+    clusters: int = option(10, "Clusters that the nodes of a graph are assigned to.", at_least=1)
 
-    >>> model = DiffPool(in_channels=3, hidden_channels=8, num_layers=2, out_channels=2, clusters=2)
+
+class DiffPool(Network):
+    """Soft clusters (DiffPool, Ying et al. 2018), for graphs.
+
+    >>> model = DiffPool(in_channels=3, out_channels=2, hidden_channels=8, num_layers=2, clusters=2)
     >>> model(torch.rand(4, 3), torch.tensor([[0, 1, 2], [1, 0, 3]]), batch=torch.tensor([0, 0, 1, 1])).shape
     torch.Size([2, 2])
     """
 
-    def __init__(
-        self,
-        in_channels: Channels,
-        hidden_channels: int,
-        num_layers: int,
-        out_channels: int,
-        *,
-        clusters: int = 10,
-        **common: Unpack[Common],
-    ) -> None:
-        side_by_side = num_layers * hidden_channels
-        super().__init__(in_channels, hidden_channels, out_channels, width=2 * side_by_side, **common)
-        self.embed = SparseBlock(hidden_channels, num_layers)
-        self.assign = SparseBlock(hidden_channels, num_layers)
-        self.to_clusters = nn.Linear(side_by_side, clusters)
-        self.pooled = DenseBlock(side_by_side, hidden_channels, num_layers)
+    Options = DiffPoolOptions
+    target_levels = ("graph",)
+
+    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
+        super().__init__(in_channels, out_channels, **keywords)
+        d, num_layers = self.options.hidden_channels, self.options.num_layers
+        self.embed = SparseBlock(d, num_layers)
+        self.assign = SparseBlock(d, num_layers)
+        self.to_clusters = nn.Linear(num_layers * d, self.options.clusters)
+        self.pooled = DenseBlock(num_layers * d, d, num_layers)
+
+    @property
+    def width(self) -> int:
+        return 2 * self.options.num_layers * self.options.hidden_channels  # nodes and clusters, all layers side by side
 
     def represent(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Tensor:
         """Graphs, not nodes: (graphs, width)."""

@@ -9,13 +9,13 @@ instead of d. Without edge features Θ is one matrix. The paper's pooling pyrami
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from wlhn.nn.encoders import Channels, input_encoder
-from wlhn.nn.network import Common, ConvolutionalNetwork
+from wlhn.nn.network import ConvolutionalNetwork
 
 EDGE_FILTERS = 16
 
@@ -48,26 +48,19 @@ class EdgeConditioned(nn.Module):
 
 
 class ECC(ConvolutionalNetwork):
-    """Edge-conditioned convolutions, summed over the nodes of a graph.
+    """Edge-conditioned convolutions (Simonovsky & Komodakis 2017), summed over the nodes of a graph.
 
-    >>> model = ECC(in_channels=3, hidden_channels=8, num_layers=2, out_channels=2, edge_channels=2)
+    >>> model = ECC(in_channels=3, out_channels=2, hidden_channels=8, num_layers=2, edge_channels=2)
     >>> model(torch.rand(4, 3), torch.tensor([[0, 1, 2], [1, 0, 3]]), edge_attr=torch.rand(3, 2)).shape
     torch.Size([1, 2])
     """
 
     sees_edges = True
 
-    def __init__(
-        self,
-        in_channels: Channels,
-        hidden_channels: int,
-        num_layers: int,
-        out_channels: int,
-        **common: Unpack[Common],
-    ) -> None:
-        super().__init__(in_channels, hidden_channels, out_channels, **common)
-        edge_channels = common.get("edge_channels", 0)
-        self.stack([EdgeConditioned(hidden_channels, edge_channels) for _ in range(num_layers)], hidden_channels)
+    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
+        super().__init__(in_channels, out_channels, **keywords)
+        d, edge_channels = self.options.hidden_channels, self.edge_channels
+        self.stack([EdgeConditioned(d, edge_channels) for _ in range(self.options.num_layers)], d)
 
     def edges(
         self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None

@@ -14,8 +14,9 @@ neighbourhood at hand. The paper is silent on both.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,10 @@ from torch import Tensor, nn
 
 from wlhn.nn.encoders import Channels
 from wlhn.nn.latent_space import LatentSpace, hop_distances, latent_distance, place_nodes
-from wlhn.nn.network import Common, ConvolutionalNetwork, Edges
+from wlhn.nn.network import ConvolutionalNetwork, Edges
 from wlhn.nn.per_graph import device_like, each_graph, edges_of
+from wlhn.options.network import NetworkOptions
+from wlhn.options.option import option
 
 RELATIONS = 8  # two neighbourhoods of four quadrants
 
@@ -97,32 +100,31 @@ class BiLevel(nn.Module):
         return self.linear(sums.reshape(len(h), -1))
 
 
+@dataclass(frozen=True)
+class GeomGCNOptions(NetworkOptions):
+    latent: LatentSpace = option("isomap", "How the plane in which nodes lie is made.")
+
+
 class GeomGCN(ConvolutionalNetwork):
-    """Geom-GCN for nodes.
+    """Neighbours by direction in a latent plane (Geom-GCN, Pei et al. 2020), for nodes.
 
     >>> import torch
-    >>> model = GeomGCN(in_channels=3, hidden_channels=8, num_layers=2, out_channels=2, level="node")
+    >>> model = GeomGCN(in_channels=3, out_channels=2, hidden_channels=8, num_layers=2, level="node")
     >>> model(torch.rand(4, 3), torch.tensor([[0, 1, 2], [1, 2, 3]])).shape
     torch.Size([4, 2])
     """
 
-    def __init__(
-        self,
-        in_channels: Channels,
-        hidden_channels: int,
-        num_layers: int,
-        out_channels: int,
-        *,
-        latent: LatentSpace = "isomap",
-        **common: Unpack[Common],
-    ) -> None:
-        super().__init__(in_channels, hidden_channels, out_channels, **common)
-        self.latent = latent
-        self.stack([BiLevel(hidden_channels) for _ in range(num_layers)], hidden_channels)
+    Options = GeomGCNOptions
+    target_levels = ("node",)
+
+    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
+        super().__init__(in_channels, out_channels, **keywords)
+        d = self.options.hidden_channels
+        self.stack([BiLevel(d) for _ in range(self.options.num_layers)], d)
 
     def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
         parts = []
         for graph in each_graph(h, edge_index, batch):
-            pairs, virtual, weight = neighbourhoods(graph.size, graph.edges, self.latent)
+            pairs, virtual, weight = neighbourhoods(graph.size, graph.edges, self.options.latent)
             parts.append((pairs + graph.first, virtual, weight))
         return device_like(h, *(np.concatenate(column, axis=-1) for column in zip(*parts, strict=True)))

@@ -2,50 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch_geometric.nn import GINEConv, global_add_pool
 
 from wlhn.batching.matrices import sum_matrix
-from wlhn.nn.encoders import check_width, input_encoder
-from wlhn.nn.heads import HeadKind, make_head
+from wlhn.nn.encoders import Channels, check_width, input_encoder
+from wlhn.nn.heads import make_head
+from wlhn.nn.model import Model
 from wlhn.nn.network import norm
 from wlhn.nn.sparse_layers import SparseGINConv
+from wlhn.options.network import NetworkOptions
+from wlhn.options.option import option
 
 
-class GIN(nn.Module):
-    """Layers h_v ← MLP((1 + ε) h_v + Σ h_u), summed over the nodes of a graph.
+@dataclass(frozen=True)
+class GINOptions(NetworkOptions):
+    learn_epsilon: bool = option(False, "Whether ε, the weight of a node beside its neighbours, is learned; else 0.")
+
+
+class GIN(Model):
+    """Graph Isomorphism Network (Xu et al. 2019).
+
+    Layers h_v ← MLP((1 + ε) h_v + Σ h_u), summed over the nodes of a graph.
 
     With edge features the messages are relu(h_u + f(edge)), as in GINE.
 
-    >>> model = GIN(in_channels=3, hidden_channels=8, num_layers=2, out_channels=2)
+    >>> model = GIN(in_channels=3, out_channels=2, hidden_channels=8, num_layers=2)
     >>> model(torch.rand(4, 3), torch.tensor([[0, 1, 2], [1, 0, 3]]), batch=torch.tensor([0, 0, 1, 1])).shape
     torch.Size([2, 2])
     """
 
-    def __init__(
-        self,
-        in_channels: int | tuple[int, ...],
-        hidden_channels: int,
-        num_layers: int,
-        out_channels: int,
-        *,
-        level: Literal["graph", "node"] = "graph",
-        head: HeadKind = "euclidean",
-        dropout: float = 0.0,
-        edge_channels: int | tuple[int, ...] = 0,
-        learn_epsilon: bool = False,
-    ) -> None:
-        super().__init__()
-        self.in_channels, self.level, d = in_channels, level, hidden_channels
+    Options = GINOptions
+    sees_edges = True
+
+    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
+        super().__init__(in_channels, out_channels, **keywords)
+        options, edge_channels, d = self.options, self.edge_channels, self.options.hidden_channels
+        num_layers = options.num_layers
         self.encoder = input_encoder(in_channels, d)
         conv = GINEConv if edge_channels else SparseGINConv
-        self.layers = nn.ModuleList(conv(_mlp(d), train_eps=learn_epsilon) for _ in range(num_layers))
+        self.layers = nn.ModuleList(conv(_mlp(d), train_eps=options.learn_epsilon) for _ in range(num_layers))
         encoders = (input_encoder(edge_channels, d) for _ in range(num_layers))
         self.edge_encoders = nn.ModuleList(encoders) if edge_channels else None
-        self.head = make_head(head, d, out_channels, dropout)
+        self.head = make_head(options.head, d, out_channels, options.dropout)
 
     def forward(
         self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None

@@ -17,7 +17,8 @@ the WLHN paper's (appendix E), not Chami et al.'s; its gain starts at 1/√d, so
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Unpack
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -27,9 +28,11 @@ from torch_geometric.utils import add_remaining_self_loops, softmax
 from wlhn.batching.colour_batch import Counts
 from wlhn.batching.matrices import mean_matrix_with_loops
 from wlhn.nn.encoders import Channels
-from wlhn.nn.network import Common, ConvolutionalNetwork, Edges
+from wlhn.nn.network import ConvolutionalNetwork, Edges
 from wlhn.nn.spaces import HYPERBOLOID, POINCARE, Space
 from wlhn.ops.sums import product
+from wlhn.options.network import NetworkOptions
+from wlhn.options.option import option
 
 
 class HyperbolicConvolution(nn.Module):
@@ -90,36 +93,29 @@ class HyperbolicConvolution(nn.Module):
         return softmax(score, target, num_nodes=len(u))
 
 
+@dataclass(frozen=True)
+class HGCNOptions(NetworkOptions):
+    curvature: float = option(1.0, "c at the start, where the curvature is −c.", above=0)
+    learn_curvature: bool = option(True, "Whether each layer learns its c.")
+    attention: bool = option(False, "Whether neighbours are weighted by attention, not equally.")
+    local_aggregation: bool = option(
+        False, "Whether neighbours are averaged in the tangent space of the node, not of the origin."
+    )
+
+
 class HGCN(ConvolutionalNetwork):
-    """HGCN in one of the two spaces; its readout is log_0 of the last layer's points.
+    """HGCN in one of the two spaces; its readout is log_0 of the last layer's points."""
 
-    Args:
-        curvature: c at the start, where the curvature is −c.
-        learn_curvature: whether each layer learns its c.
-        attention: whether neighbours are weighted by attention, not equally.
-        local_aggregation: whether neighbours are averaged in the tangent space of the node, not of the origin.
-    """
-
+    Options = HGCNOptions
     space: ClassVar[Space]
 
-    def __init__(
-        self,
-        in_channels: Channels,
-        hidden_channels: int,
-        num_layers: int,
-        out_channels: int,
-        *,
-        curvature: float = 1.0,
-        learn_curvature: bool = True,
-        attention: bool = False,
-        local_aggregation: bool = False,
-        **common: Unpack[Common],
-    ) -> None:
-        super().__init__(in_channels, hidden_channels, out_channels, **common)
-        self.plain_means = not (attention or local_aggregation)
-        options = (curvature, learn_curvature, attention, local_aggregation)
-        layers = [HyperbolicConvolution(self.space, hidden_channels, *options) for _ in range(num_layers)]
-        self.stack(layers, hidden_channels, gain=hidden_channels**-0.5)
+    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
+        super().__init__(in_channels, out_channels, **keywords)
+        options, d = self.options, self.options.hidden_channels
+        self.plain_means = not (options.attention or options.local_aggregation)
+        each = options.curvature, options.learn_curvature, options.attention, options.local_aggregation
+        layers = [HyperbolicConvolution(self.space, d, *each) for _ in range(options.num_layers)]
+        self.stack(layers, d, gain=d**-0.5)
 
     def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
         if self.plain_means:
@@ -129,9 +125,9 @@ class HGCN(ConvolutionalNetwork):
 
 
 class PoincareHGCN(HGCN):
-    """HGCN on the Poincaré ball.
+    """Hyperbolic graph convolutions (Chami et al. 2019) in the Poincaré ball.
 
-    >>> model = PoincareHGCN(in_channels=3, hidden_channels=8, num_layers=2, out_channels=2)
+    >>> model = PoincareHGCN(in_channels=3, out_channels=2, hidden_channels=8, num_layers=2)
     >>> model(torch.rand(4, 3), torch.tensor([[0, 1, 2], [1, 0, 3]]), batch=torch.tensor([0, 0, 1, 1])).shape
     torch.Size([2, 2])
     """
@@ -140,9 +136,9 @@ class PoincareHGCN(HGCN):
 
 
 class HyperboloidHGCN(HGCN):
-    """HGCN on the hyperboloid.
+    """Hyperbolic graph convolutions (Chami et al. 2019) on the hyperboloid.
 
-    >>> model = HyperboloidHGCN(in_channels=3, hidden_channels=8, num_layers=2, out_channels=2, level="node")
+    >>> model = HyperboloidHGCN(in_channels=3, out_channels=2, hidden_channels=8, num_layers=2, level="node")
     >>> model(torch.rand(4, 3), torch.tensor([[0, 1, 2], [1, 0, 3]])).shape
     torch.Size([4, 2])
     """

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import importlib.util
 import zlib
-from typing import Any, Unpack
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,42 +19,39 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from wlhn.data.readers.ogb import ATOM_CATEGORIES
 from wlhn.errors import InputError
-from wlhn.models.machine import AtOnce, Inputs
 from wlhn.nn.encoders import Channels
-from wlhn.nn.network import Common
+from wlhn.nn.machine import Inputs, Machine, MachineOptions
+from wlhn.options.option import option
 
 BITS = 2048
 OGB_ATOM = [0, 2, 3, 4, 8]  # element, degree, charge, hydrogens, whether in a ring
 OGB_BOND = [0]  # type
 
 
-class MorganForest(AtOnce):
-    """A forest on fingerprints of radius `num_layers`. Widths, heads and dropout mean nothing to it.
+@dataclass(frozen=True)
+class MorganForestOptions(MachineOptions):
+    trees: int = option(500, "Trees of the forest.", at_least=1)
+
+
+class MorganForest(Machine):
+    """A random forest on Morgan fingerprints of radius `rounds` (RDKit).
 
     >>> import torch
-    >>> model = MorganForest(in_channels=1, hidden_channels=1, num_layers=2, out_channels=2, trees=5)
+    >>> model = MorganForest(in_channels=1, out_channels=2, rounds=2, trees=5)
     >>> edges, batch = torch.tensor([[0, 1, 2, 3, 3, 4], [1, 0, 3, 2, 4, 3]]), torch.tensor([0, 0, 1, 1, 1])
     >>> model.fit(torch.ones(5, 1), edges, batch, None, y=torch.tensor([0, 1]), task="classification")
     >>> model(torch.ones(5, 1), edges, batch).argmax(1)
     tensor([0, 1])
     """
 
+    Options = MorganForestOptions
+    target_levels = ("graph",)
     sees_edges = True
 
-    def __init__(
-        self,
-        in_channels: Channels,
-        hidden_channels: int,
-        num_layers: int,
-        out_channels: int,
-        *,
-        trees: int = 500,
-        **common: Unpack[Common],
-    ) -> None:
-        super().__init__(in_channels, out_channels, common.get("edge_channels", 0))
+    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
+        super().__init__(in_channels, out_channels, **keywords)
         if importlib.util.find_spec("rdkit") is None:
             raise InputError("morgan-forest: needs the package rdkit, expected `pip install 'wlhn[molecules]'`")
-        self.radius, self.trees = num_layers, trees
         self.atom_columns = OGB_ATOM if _like_ogb(in_channels) else None
         self.bond_columns = OGB_BOND if self.atom_columns is not None else None
 
@@ -61,7 +59,7 @@ class MorganForest(AtOnce):
         """Fingerprints (graphs, BITS) of zeros and ones."""
         from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
 
-        generator = GetMorganGenerator(radius=self.radius, fpSize=BITS)
+        generator = GetMorganGenerator(radius=self.options.rounds, fpSize=BITS)
         molecules = [self.molecule(inputs, nodes, edges) for nodes, edges in inputs.graphs()]
         return np.stack(
             [
@@ -92,10 +90,10 @@ class MorganForest(AtOnce):
         return molecule, _hashes(rows, self.atom_columns), bonds
 
     def classifier(self, seed: int) -> Any:
-        return RandomForestClassifier(self.trees, random_state=seed)
+        return RandomForestClassifier(self.options.trees, random_state=seed)
 
     def regressor(self, seed: int) -> Any:
-        return RandomForestRegressor(self.trees, random_state=seed)
+        return RandomForestRegressor(self.options.trees, random_state=seed)
 
 
 def _like_ogb(in_channels: Channels) -> bool:

@@ -7,7 +7,8 @@ could learn them. Columns grow fivefold with each round: with hundreds of featur
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,58 +16,56 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from wlhn.errors import InputError
 from wlhn.loops.grouping import group_by_target
-from wlhn.models.machine import AtOnce, Inputs
 from wlhn.nn.encoders import Channels
-from wlhn.nn.network import Common
+from wlhn.nn.machine import Inputs, Machine, MachineOptions
+from wlhn.options.option import option
 
 MOST_COLUMNS = 5000
 BOOSTING = {"learning_rate": 0.05, "max_leaf_nodes": 15, "l2_regularization": 1.0, "early_stopping": False}
 
 
-class NeighbourhoodTrees(AtOnce):
-    """Trees on statistics of `num_layers` rounds. Widths, heads and dropout mean nothing to it.
+@dataclass(frozen=True)
+class NeighbourhoodTreesOptions(MachineOptions):
+    trees: int = option(500, "Boosted trees.", at_least=1)
+
+
+class NeighbourhoodTrees(Machine):
+    """Boosted trees on statistics of the neighbourhood, `rounds` hops far.
 
     >>> import torch
-    >>> model = NeighbourhoodTrees(in_channels=1, hidden_channels=1, num_layers=1, out_channels=2, trees=50)
+    >>> model = NeighbourhoodTrees(in_channels=1, out_channels=2, rounds=1, trees=50)
     >>> x, edges = torch.ones(100, 1), torch.stack([torch.arange(50), torch.arange(50) + 50])
     >>> model.fit(x, edges, None, None, y=torch.arange(100) // 50, task="classification")  # who has a neighbour?
     >>> model(x, edges).argmax(1).bincount()
     tensor([50, 50])
     """
 
-    def __init__(
-        self,
-        in_channels: Channels,
-        hidden_channels: int,
-        num_layers: int,
-        out_channels: int,
-        *,
-        trees: int = 500,
-        **common: Unpack[Common],
-    ) -> None:
-        super().__init__(in_channels, out_channels, common.get("edge_channels", 0))
-        self.rounds, self.trees = num_layers, trees
+    Options = NeighbourhoodTreesOptions
+    target_levels = ("node",)
+
+    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
+        super().__init__(in_channels, out_channels, **keywords)
 
     def features(self, inputs: Inputs, first_time: bool) -> NDArray[Any]:
         """A node's own features and the statistics of all rounds, side by side."""
-        columns = inputs.x.shape[1] * (5 ** (self.rounds + 1) - 1) // 4
+        columns = inputs.x.shape[1] * (5 ** (self.options.rounds + 1) - 1) // 4
         if columns > MOST_COLUMNS:
             raise InputError(
-                f"neighbourhood-trees: {inputs.x.shape[1]} features make {columns} columns in {self.rounds} layers, "
-                f"expected at most {MOST_COLUMNS}"
+                f"neighbourhood-trees: {inputs.x.shape[1]} features become {columns} columns after "
+                f"{self.options.rounds} rounds, more than {MOST_COLUMNS}; set fewer rounds"
             )
         source, target = inputs.edge_index
         row_ptr, neighbour, _ = group_by_target(source, target, len(inputs.x), with_order=False)
         rounds = [inputs.x.astype(np.float32)]
-        for _ in range(self.rounds):
+        for _ in range(self.options.rounds):
             rounds.append(statistics(row_ptr, neighbour, rounds[-1]))
         return np.concatenate(rounds, axis=1)
 
     def classifier(self, seed: int) -> Any:
-        return HistGradientBoostingClassifier(max_iter=self.trees, random_state=seed, **BOOSTING)
+        return HistGradientBoostingClassifier(max_iter=self.options.trees, random_state=seed, **BOOSTING)
 
     def regressor(self, seed: int) -> Any:
-        return HistGradientBoostingRegressor(max_iter=self.trees, random_state=seed, **BOOSTING)
+        return HistGradientBoostingRegressor(max_iter=self.options.trees, random_state=seed, **BOOSTING)
 
 
 def statistics(row_ptr: NDArray[Any], neighbour: NDArray[Any], x: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -18,9 +18,10 @@ equivariant: of members equally near, the first of the set counts, whatever its 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,8 +30,10 @@ from torch import Tensor, nn
 from torch_geometric.utils import scatter
 
 from wlhn.nn.encoders import Channels
-from wlhn.nn.network import Common, Network
+from wlhn.nn.network import Network
 from wlhn.nn.per_graph import both_ways, device_like, each_graph, edges_of
+from wlhn.options.network import NetworkOptions
+from wlhn.options.option import option
 
 
 def draw_anchors(num_nodes: int, sets: int) -> NDArray[np.int64]:
@@ -101,37 +104,38 @@ class PositionLayer(nn.Module):
         return messages.mean(1), messages
 
 
+@dataclass(frozen=True)
+class PGNNOptions(NetworkOptions):
+    anchor_sets: int = option(32, "Sets of anchors; the paper has log² n.", at_least=1)
+    anchor_hops: int = option(
+        0, "0 for exact distances, k for the fast variant that looks k hops far (the paper: 2).", at_least=0
+    )
+
+
 class PGNN(Network):
-    """P-GNN for nodes.
+    """Positions from anchor sets (P-GNN, You et al. 2019), for nodes.
 
-    Args:
-        anchor_sets: how many sets of anchors; the paper has log² n.
-        anchor_hops: 0 for exact distances, k for the fast variant that looks k hops far (the paper: 2).
-
-    >>> model = PGNN(in_channels=3, hidden_channels=8, num_layers=2, out_channels=2, level="node", anchor_sets=4)
+    >>> model = PGNN(in_channels=3, out_channels=2, hidden_channels=8, num_layers=2, level="node", anchor_sets=4)
     >>> model(torch.rand(4, 3), torch.tensor([[0, 1, 2], [1, 0, 3]])).shape
     torch.Size([4, 2])
     """
 
-    def __init__(
-        self,
-        in_channels: Channels,
-        hidden_channels: int,
-        num_layers: int,
-        out_channels: int,
-        *,
-        anchor_sets: int = 32,
-        anchor_hops: int = 0,
-        **common: Unpack[Common],
-    ) -> None:
-        super().__init__(in_channels, hidden_channels, out_channels, width=hidden_channels + anchor_sets, **common)
-        self.anchor_sets, self.anchor_hops = anchor_sets, anchor_hops
-        self.layers = nn.ModuleList(PositionLayer(hidden_channels) for _ in range(num_layers))
-        self.position = nn.Linear(hidden_channels, 1)
+    Options = PGNNOptions
+    target_levels = ("node",)
+
+    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
+        super().__init__(in_channels, out_channels, **keywords)
+        d = self.options.hidden_channels
+        self.layers = nn.ModuleList(PositionLayer(d) for _ in range(self.options.num_layers))
+        self.position = nn.Linear(d, 1)
+
+    @property
+    def width(self) -> int:
+        return self.options.hidden_channels + self.options.anchor_sets
 
     def represent(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Tensor:
         s, nearest = self.similarities(h, edge_index, batch)
-        messages = h[:, None].expand(-1, self.anchor_sets, -1)
+        messages = h[:, None].expand(-1, self.options.anchor_sets, -1)
         for layer in self.layers:
             h, messages = layer(h, s, nearest)
         return torch.cat([h, self.position(messages).squeeze(2)], dim=1)
@@ -140,7 +144,7 @@ class PGNN(Network):
         """(s, nearest) of all nodes of a batch; computed once for each graph."""
         parts = []
         for graph in each_graph(h, edge_index, batch):
-            s, nearest = _own_anchors(graph.size, graph.edges, self.anchor_sets, self.anchor_hops)
+            s, nearest = _own_anchors(graph.size, graph.edges, self.options.anchor_sets, self.options.anchor_hops)
             parts.append((s, nearest + graph.first))
         of_all_s, of_all_nearest = device_like(h, *(np.concatenate(column) for column in zip(*parts, strict=True)))
         return of_all_s, of_all_nearest

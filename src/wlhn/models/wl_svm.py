@@ -1,45 +1,44 @@
 """The Weisfeiler-Leman subtree kernel with a support vector machine: GraKeL's kernel, scikit-learn's machine.
 
 Shervashidze et al., "Weisfeiler-Lehman graph kernels", JMLR 2011. Two graphs are as alike as they have colours in
-common, over `num_layers` rounds of refinement from nodes' rows of features; the kernel is normalised to k(G, G) = 1.
+common, over `rounds` rounds of refinement from nodes' rows of features; the kernel is normalised to k(G, G) = 1.
 """
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC, SVR
 
-from wlhn.models.machine import AtOnce, Inputs
 from wlhn.nn.encoders import Channels
-from wlhn.nn.network import Common
+from wlhn.nn.machine import Inputs, Machine, MachineOptions
+from wlhn.options.option import option
 
 
-class WLSVM(AtOnce):
-    """The kernel machine. Widths, heads and dropout mean nothing to it.
+@dataclass(frozen=True)
+class WLSVMOptions(MachineOptions):
+    svm_penalty: float = option(1.0, "C, what a training error costs the support vector machine.", above=0)
+
+
+class WLSVM(Machine):
+    """WL subtree kernel with a support vector machine (Shervashidze et al. 2011).
 
     >>> import torch
-    >>> model = WLSVM(in_channels=1, hidden_channels=1, num_layers=2, out_channels=2)
+    >>> model = WLSVM(in_channels=1, out_channels=2, rounds=2)
     >>> edges, batch = torch.tensor([[0, 1, 2, 3, 3, 4], [1, 0, 3, 2, 4, 3]]), torch.tensor([0, 0, 1, 1, 1])
     >>> model.fit(torch.ones(5, 1), edges, batch, None, y=torch.tensor([0, 1]), task="classification")
     >>> model(torch.ones(5, 1), edges, batch).argmax(1)
     tensor([0, 1])
     """
 
-    def __init__(
-        self,
-        in_channels: Channels,
-        hidden_channels: int,
-        num_layers: int,
-        out_channels: int,
-        *,
-        svm_penalty: float = 1.0,
-        **common: Unpack[Common],
-    ) -> None:
-        super().__init__(in_channels, out_channels, common.get("edge_channels", 0))
-        self.rounds, self.penalty = num_layers, svm_penalty
+    Options = WLSVMOptions
+    target_levels = ("graph",)
+
+    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
+        super().__init__(in_channels, out_channels, **keywords)
         self.kernel: Any = None
 
     def features(self, inputs: Inputs, first_time: bool) -> NDArray[Any]:
@@ -48,15 +47,17 @@ class WLSVM(AtOnce):
 
         graphs = [_grakel_graph(inputs, nodes, edges) for nodes, edges in inputs.graphs()]
         if first_time:
-            self.kernel = WeisfeilerLehman(n_iter=self.rounds, base_graph_kernel=VertexHistogram, normalize=True)
+            self.kernel = WeisfeilerLehman(
+                n_iter=self.options.rounds, base_graph_kernel=VertexHistogram, normalize=True
+            )
             return np.asarray(self.kernel.fit_transform(graphs))
         return np.asarray(self.kernel.transform(graphs))
 
     def classifier(self, seed: int) -> Any:
-        return SVC(kernel="precomputed", C=self.penalty)
+        return SVC(kernel="precomputed", C=self.options.svm_penalty)
 
     def regressor(self, seed: int) -> Any:
-        return SVR(kernel="precomputed", C=self.penalty)
+        return SVR(kernel="precomputed", C=self.options.svm_penalty)
 
     def log_odds(self, learner: Any, features: NDArray[Any]) -> NDArray[Any]:
         scores: NDArray[Any] = learner.decision_function(features)

@@ -1,61 +1,43 @@
 """What baselines share: an input layer, a representation of nodes, the sum over a graph's nodes, and WLHN's head.
 
 So models differ in how nodes hear of each other and in nothing else. A baseline says how in `represent`; one that
-stacks convolutions only names them (`ConvolutionalNetwork`). Further keywords of its class are its options.
+stacks convolutions only names them (`ConvolutionalNetwork`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Literal, TypedDict
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch_geometric.nn import BatchNorm, global_add_pool
 
 from wlhn.batching.colour_batch import Counts
-from wlhn.errors import InputError
 from wlhn.nn.dropout import Dropout
 from wlhn.nn.encoders import Channels, check_width, input_encoder
-from wlhn.nn.heads import HeadKind, make_head
+from wlhn.nn.heads import make_head
+from wlhn.nn.model import Model
 
 Edges = tuple[Tensor | Counts | None, ...]  # what a layer is told of them
 
 
-class Common(TypedDict, total=False):
-    """The keywords that every model takes; `Network` has their defaults."""
-
-    level: Literal["graph", "node"]
-    head: HeadKind
-    dropout: float
-    edge_channels: Channels
-
-
-class Network(nn.Module, ABC):
+class Network(Model, ABC):
     """x → relu(encoder) → `represent` → sum over the nodes of each graph → head."""
 
-    sees_edges: ClassVar[bool] = False  # whether `represent` uses edge features
+    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
+        super().__init__(in_channels, out_channels, **keywords)
+        options = self.options
+        self.encoder = input_encoder(in_channels, options.hidden_channels)
+        self.dropout = Dropout(options.dropout)
+        self.head = make_head(options.head, self.width, out_channels, options.dropout)
 
-    def __init__(
-        self,
-        in_channels: Channels,
-        hidden_channels: int,
-        out_channels: int,
-        *,
-        width: int | None = None,  # of what `represent` gives, where it is not hidden_channels
-        level: Literal["graph", "node"] = "graph",
-        head: HeadKind = "euclidean",
-        dropout: float = 0.0,
-        edge_channels: Channels = 0,
-    ) -> None:
-        super().__init__()
-        if edge_channels and not self.sees_edges:
-            raise InputError(f"edge_features: {type(self).__name__} does not see features of edges")
-        self.in_channels, self.level = in_channels, level
-        self.encoder = input_encoder(in_channels, hidden_channels)
-        self.dropout = Dropout(dropout)
-        self.head = make_head(head, width or hidden_channels, out_channels, dropout)
+    @property
+    def width(self) -> int:
+        """The width of what `represent` gives."""
+        width: int = self.options.hidden_channels
+        return width
 
     def forward(
         self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None

@@ -110,7 +110,7 @@ def load_run(folder: Path) -> Trained:
     settings = Settings.from_json(config["settings"])
     vocabulary = Vocabulary.from_json(_read_json(folder / VOCABULARY))
     channels = vocabulary.in_channels, config["out_channels"], config["level"], vocabulary.edge_channels
-    model = build_model(settings, *channels)
+    model = build_model(settings.model, settings.options, *channels)
     model.load_state_dict(load_tensors((folder / MODEL).read_bytes()))
     return Trained(
         settings=settings,

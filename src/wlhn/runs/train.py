@@ -15,7 +15,7 @@ import torch
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import Split, random_splits, stratified_folds
 from wlhn.errors import InputError
-from wlhn.models.settings import one_of
+from wlhn.options.option import one_of
 from wlhn.runs.run_folder import is_run, save_run
 from wlhn.runs.trained import Trained
 from wlhn.training.fit import Epoch, Fitted, fit

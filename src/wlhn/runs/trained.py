@@ -13,20 +13,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from wlhn.batching.collator import WHOLE, Feed, run
+from wlhn.batching.collator import WHOLE_GRAPH_NODES, Collator, run_model
 from wlhn.batching.loader import Loader
 from wlhn.data.dataset import Column, Dataset, Level, Task
 from wlhn.data.vocabulary import Encoded, Vocabulary
-from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy, assign, refine
 from wlhn.hyperbolic.polar import to_ball, to_tangent
-from wlhn.models.layerwise import depths, points, rows
-from wlhn.models.registry import build_model, registered
-from wlhn.models.wlhn import WLHN
+from wlhn.models.registry import build_model
+from wlhn.nn.capabilities import AnswersDepthByDepth, HasPoints, needs_points
+from wlhn.runs.layerwise import depths, points
 from wlhn.training.fit import Fitted
 from wlhn.training.loss import probabilities
-from wlhn.training.problem import Problem
+from wlhn.training.problem import Problem, collator_of, depth_of, vocabulary_of
 from wlhn.training.settings import Settings
 
 CHUNK = 256  # graphs at a time
@@ -114,50 +113,47 @@ class Trained:
     def predict(self, graphs: Graphs, chunk: int = CHUNK) -> Iterator[Predicted]:
         """Predictions for graphs, so many at a time."""
         self.model.eval()
-        for first, part, encoded, feed in self._parts(graphs, chunk, self.level):
+        for first, part, encoded, collator in self._parts(graphs, chunk, self.level):
             with torch.no_grad():
-                if feed.by_nodes and isinstance(self.model, WLHN):
-                    every = self.model.readout == "all"
-                    outputs = torch.cat([self.model.head(rows(self.model, path)) for path in self._paths(feed, every)])
+                if collator.by_nodes and isinstance(self.model, AnswersDepthByDepth):
+                    model = self.model
+                    paths = self._paths(model, collator, model.readout.every_depth)
+                    outputs = torch.cat([model.head(model.readout.rows(path)) for path in paths])
                 else:
-                    outputs = run(self.model, feed.batch(np.arange(len(part))))
+                    outputs = run_model(self.model, collator.batch(np.arange(len(part))))
                 outputs = probabilities(self.task, outputs * self.scale + self.shift)
             yield Predicted(first, part, outputs.numpy(), self._unseen(encoded))
 
     def embed(self, graphs: Graphs, chunk: int = CHUNK) -> Iterator[Embedded]:
         """Points and tangent vectors of nodes at every depth, and the vectors of graphs, so many graphs at a time."""
-        if not isinstance(self.model, WLHN):
-            raise InputError(f"model {self.settings.model}: has no points in hyperbolic space, expected wlhn")
+        model = needs_points(self.model, self.settings.model)
         self.model.eval()
-        for first, part, _, feed in self._parts(graphs, chunk, "node"):
+        for first, part, _, collator in self._parts(graphs, chunk, "node"):
             with torch.no_grad():
-                if feed.by_nodes:
-                    ball, tangent, graph = zip(
-                        *(_of_path(self.model, path) for path in self._paths(feed, every=True)), strict=True
-                    )
+                if collator.by_nodes and isinstance(model, AnswersDepthByDepth):
+                    paths = self._paths(model, collator, every=True)
+                    ball, tangent, graph = zip(*(_of_path(model, path) for path in paths), strict=True)
                     yield Embedded(first, part, np.concatenate(ball), np.concatenate(tangent), np.add.reduce(graph))
                 else:
-                    yield Embedded(first, part, *_of_batch(self.model, feed.batch(np.arange(len(part)))))
+                    yield Embedded(first, part, *_of_batch(model, collator.batch(np.arange(len(part)))))
 
-    def _parts(self, graphs: Graphs, chunk: int, level: Level) -> Iterator[tuple[int, Graphs, Encoded, Feed]]:
+    def _parts(self, graphs: Graphs, chunk: int, level: Level) -> Iterator[tuple[int, Graphs, Encoded, Collator]]:
         """So many graphs at a time, or a large one alone."""
         first = 0
         while first < len(graphs):
-            room = int(np.searchsorted(graphs.node_ptr, graphs.node_ptr[first] + WHOLE, side="right")) - 1
+            room = int(np.searchsorted(graphs.node_ptr, graphs.node_ptr[first] + WHOLE_GRAPH_NODES, side="right")) - 1
             last = max(min(first + chunk, room), first + 1)
             part = graphs if last - first == len(graphs) else graphs.select(np.arange(first, last))
             encoded = self.vocabulary.encode(part)
-            feed = Feed(encoded, registered(self.settings.model).eats, self.settings.num_layers, level)
-            yield first, part, encoded, feed
+            yield first, part, encoded, collator_of(self.settings, encoded, level)
             first = last
 
-    def _paths(self, feed: Feed, every: bool) -> Iterator[Any]:
+    def _paths(self, model: AnswersDepthByDepth, collator: Collator, every: bool) -> Iterator[Any]:
         """The points of a large graph's nodes at every depth, or at the last, so many nodes at a time."""
-        assert feed.quotient is not None
-        assert isinstance(self.model, WLHN)
-        hierarchy = feed.quotient.hierarchy
+        assert collator.quotient is not None
+        hierarchy = collator.quotient.hierarchy
         with tempfile.TemporaryDirectory(prefix="wlhn") as folder:
-            layers = depths(self.model, feed.quotient, Path(folder), every)
+            layers = depths(model, collator.quotient, Path(folder), every)
             for nodes in np.split(np.arange(hierarchy.num_nodes), range(AT_ONCE, hierarchy.num_nodes, AT_ONCE)):
                 yield points(layers, hierarchy, nodes)
 
@@ -169,17 +165,18 @@ class Trained:
 
 def untrained(dataset: Dataset, settings: Settings, seed: int) -> Trained:
     """A model with random weights whose running statistics are those of the data: what structure alone gives."""
-    vocabulary = Vocabulary.fit(dataset, settings.degree, settings.edge_features, settings.standardise)
+    vocabulary = vocabulary_of(settings, dataset)
     encoded = vocabulary.encode(dataset.graphs)
-    feed = Feed(encoded, registered(settings.model).eats, settings.num_layers, dataset.level)
-    batches = Loader(feed.batch, np.arange(len(dataset.graphs)), settings.batch_size)
+    collator = collator_of(settings, encoded, dataset.level)
+    batches = Loader(collator.batch, np.arange(len(dataset.graphs)), settings.network.batch_size)
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(seed)
-        model = build_model(settings, vocabulary.in_channels, 1, dataset.level, vocabulary.edge_channels)
+        widths = vocabulary.in_channels, 1, dataset.level, vocabulary.edge_channels
+        model = build_model(settings.model, settings.options, *widths)
         model.train()
         for _ in range(-(-SETTLED // len(batches))):
             for batch in batches:
-                run(model, batch)
+                run_model(model, batch)
     return Trained(
         settings=settings,
         vocabulary=vocabulary,
@@ -197,10 +194,10 @@ def untrained(dataset: Dataset, settings: Settings, seed: int) -> Trained:
 
 
 def _known_colours(encoded: Encoded, settings: Settings) -> Hierarchy:
-    return refine(encoded.graphs, settings.num_layers, encoded.x, encoded.graphs.edge_attr is not None)
+    return refine(encoded.graphs, depth_of(settings), encoded.x, encoded.graphs.edge_attr is not None)
 
 
-def _of_batch(model: WLHN, batch: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _of_batch(model: HasPoints, batch: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """(ball points of nodes, tangent vectors, vectors of graphs)."""
     assert batch.node_row is not None
     ball, tangent, place = [], [], batch.node_row
@@ -212,10 +209,10 @@ def _of_batch(model: WLHN, batch: Any) -> tuple[NDArray[Any], NDArray[Any], NDAr
     return _stack(ball[::-1]), _stack(tangent[::-1]), model.graph_representation(batch).numpy()
 
 
-def _of_path(model: WLHN, path: list[tuple[Tensor, Tensor, Tensor]]) -> tuple[Any, Any, Any]:
+def _of_path(model: AnswersDepthByDepth, path: list[tuple[Tensor, Tensor, Tensor]]) -> tuple[Any, Any, Any]:
     """The same of some nodes of one graph, whose vector is a sum over its nodes."""
     ball, tangent = [to_ball(r, e) for r, e, _ in path], [to_tangent(r, e) for r, e, _ in path]
-    return _stack(ball), _stack(tangent), rows(model, path).sum(0, keepdim=True).numpy()
+    return _stack(ball), _stack(tangent), model.readout.rows(path).sum(0, keepdim=True).numpy()
 
 
 def _stack(depths: list[Tensor]) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from wlhn.errors import InputError
-from wlhn.models.machine import AtOnce
+from wlhn.nn.capabilities import FittedInOneGo
 from wlhn.training.fit import Epoch, Fitted, fit
 from wlhn.training.problem import Problem
 from wlhn.training.ray_cluster import connected, import_ray
@@ -42,8 +42,10 @@ def fit_together(
 
     With the device "cuda" each has a GPU of its own.
     """
-    if isinstance(problem.build(), AtOnce):
-        raise InputError(f"workers: {problem.settings.model} is fitted at once, expected 1")
+    if isinstance(problem.build(), FittedInOneGo):
+        raise InputError(
+            f"--workers {workers}: {problem.settings.model} is fitted in one go, by one process; leave it out"
+        )
     heard = 0
 
     def hear(epoch: Epoch) -> None:  # of each epoch once, also where some are done again after a loss

@@ -23,14 +23,14 @@ from torch.optim import Optimizer
 from wlhn.batching.collator import NodeBatch
 from wlhn.batching.loader import Loader
 from wlhn.errors import InputError
-from wlhn.models.machine import AtOnce
+from wlhn.nn.capabilities import FittedInOneGo
+from wlhn.options.training import TrainingOptions
 from wlhn.training.checkpoint import load_checkpoint, optimizer_tensors, restore_optimizer, save_checkpoint
 from wlhn.training.loss import loss
 from wlhn.training.metrics import METRICS
 from wlhn.training.numerics import Numerics, first_nan, numerical_report
 from wlhn.training.problem import Problem, Scored
 from wlhn.training.provenance import code_version, data_hash
-from wlhn.training.settings import Settings
 from wlhn.training.team import Team, forked_randomness
 
 REST = 1.0  # seconds between checkpoints: one after each epoch of 10 ms would take twice as long as the epoch
@@ -75,17 +75,18 @@ def fit(
 
     >>> from wlhn.data import load
     >>> from wlhn.data.splits import stratified_folds
+    >>> from wlhn.training.settings import Settings
     >>> mutag = load("MUTAG")
-    >>> settings = Settings(hidden_channels=8, num_layers=1, epochs=2)
+    >>> settings = Settings.of(hidden_channels=8, num_layers=1, epochs=2)
     >>> fitted = fit(Problem(mutag, stratified_folds(mutag.y)[0], settings), seed=0)
     >>> [epoch.epoch for epoch in fitted.history]
     [1, 2]
     """
     with _own_randomness(seed):
-        if isinstance(model := problem.build(), AtOnce):
+        if isinstance(model := problem.build(), FittedInOneGo):
             if device != "cpu":
-                raise InputError(f"device: {problem.settings.model} is fitted at once, on the CPU, expected cpu")
-            fitted = _fit_at_once(problem, model, seed)
+                raise InputError(f"--device {device}: {problem.settings.model} is fitted on the CPU; leave it out")
+            fitted = _fit_in_one_go(problem, model, seed)
             on_epoch(fitted.best)
             return fitted
         run = _Run(problem, model.to(device), seed, checkpoint, team or Team())
@@ -101,14 +102,14 @@ class _Run:
 
     def __init__(self, problem: Problem, model: nn.Module, seed: int, checkpoint: Path | None, team: Team) -> None:
         self.problem, self.seed, self.checkpoint, self.team = problem, seed, checkpoint, team
-        self.settings, split = problem.settings, problem.split
+        self.settings, split = problem.settings.network, problem.split
         self.model = model
         team.join(model)
         self.optimizer = make_optimizer(self.model, self.settings)
         self.valid: Loader[Scored] = problem.batches(split.valid)
         self.train: Loader[Scored] = team.parts(problem, problem.batches(split.train))
         if len(self.train) == 1:
-            _statistics_of_last_batch(model)
+            _set_momentum(model, self.settings.full_batch_momentum)
         self.history: list[Epoch] = []
         self.best: Epoch | None = None
         self.best_state: dict[str, Tensor] = {}
@@ -188,8 +189,8 @@ class _Run:
         """Whether an epoch improves on another; of equal metrics, the smaller loss."""
         if self.settings.monitor == "loss":
             return new.valid_loss < old.valid_loss
-        sign = 1 if METRICS[self.problem.metric].higher_is_better else -1
-        return (sign * new.valid_metric, -new.valid_loss) > (sign * old.valid_metric, -old.valid_loss)
+        rank = METRICS[self.problem.metric].rank
+        return (rank(new.valid_metric), -new.valid_loss) > (rank(old.valid_metric), -old.valid_loss)
 
     def _save(self) -> None:
         if self.checkpoint is None or self.team.rank > 0:
@@ -226,7 +227,7 @@ class _Run:
     def result(self) -> Fitted:
         if self.best is None:
             raise InputError(
-                f"training broke down before a first epoch was through ({self.first_nan}): expected finite numbers, "
+                f"training broke down in its first epoch ({self.first_nan} is not a finite number); "
                 "try a smaller learning rate"
             )
         self.model.load_state_dict(self.best_state)
@@ -236,19 +237,15 @@ class _Run:
         return Fitted(self.model, self.best, tuple(self.history), numerics)
 
 
-def _statistics_of_last_batch(model: nn.Module) -> None:
-    """Evaluate with the last batch's statistics, where that batch is all there is.
-
-    An average over the steps, as BatchNorm keeps it, is ten epochs late. On Squirrel it hid what GCN of two layers had
-    learned: 31 percent of the validation nodes instead of 58.
-    """
+def _set_momentum(model: nn.Module, momentum: float) -> None:
+    """The momentum of all running statistics, ours and torch's BatchNorm."""
     for module in model.modules():
         if hasattr(module, "running_mean"):
-            vars(module)["momentum"] = 1.0
+            vars(module)["momentum"] = momentum
 
 
-def _fit_at_once(problem: Problem, model: AtOnce, seed: int) -> Fitted:
-    """A run of a model that scikit-learn fits: one epoch, and nothing to choose."""
+def _fit_in_one_go(problem: Problem, model: Any, seed: int) -> Fitted:
+    """A run of a model that is fitted in one go: one epoch, and nothing to choose."""
     started, split, task = time.perf_counter(), problem.split, problem.dataset.task
     loader = problem.batches(split.train)
     batch = loader.collate(loader.index)  # all of them
@@ -264,7 +261,7 @@ def _fit_at_once(problem: Problem, model: AtOnce, seed: int) -> Fitted:
     return Fitted(model, epoch, (epoch,), numerical_report(model, problem.stream(split.valid)))
 
 
-def make_optimizer(model: nn.Module, settings: Settings) -> Optimizer:
+def make_optimizer(model: nn.Module, settings: TrainingOptions) -> Optimizer:
     """Adam, or Riemannian Adam for points on manifolds (the hyperbolic head's)."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if settings.optimizer == "adam":

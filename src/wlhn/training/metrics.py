@@ -22,6 +22,18 @@ class Metric:
     higher_is_better: bool
     percent: bool = False  # shown in percent
 
+    def rank(self, value: float) -> float:
+        """A number that is larger the better the score is."""
+        return value if self.higher_is_better else -value
+
+    def better(self, value: float, other: float) -> bool:
+        """Whether a score is better than another.
+
+        >>> METRICS["accuracy"].better(0.9, 0.8), METRICS["mse"].better(0.9, 0.8)
+        (True, False)
+        """
+        return self.rank(value) > self.rank(other)
+
 
 def accuracy(y: Array, outputs: Array) -> float:
     """Share of items whose largest output is their class.

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from wlhn.batching.colour_batch import ColourBatch
-from wlhn.models.wlhn import WLHN
+from wlhn.nn.capabilities import HasPoints
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def numerical_report(model: nn.Module, batches: Iterable[Any], first_nan: str | 
     for batch in batches:
         with watching(model, watch):
             batch.outputs(model)
-        if not isinstance(model, WLHN):
+        if not isinstance(model, HasPoints):
             continue
         inputs: ColourBatch = batch.inputs
         weights = [inputs.weight, *(level.weight for level in inputs.levels)]

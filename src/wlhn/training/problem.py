@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from wlhn.batching.collator import LEARNED_AT_ONCE, Feed, run
+from wlhn.batching.collator import Collator, run_model
 from wlhn.batching.loader import Loader
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import Split
-from wlhn.data.vocabulary import Vocabulary
+from wlhn.data.vocabulary import Encoded, Vocabulary
 from wlhn.errors import InputError
-from wlhn.models.registry import build_model, check_options, registered
+from wlhn.models.registry import build_model, model_class
+from wlhn.options.training import TrainingOptions
 from wlhn.training.loss import check_targets
 from wlhn.training.metrics import metric_of
 from wlhn.training.settings import Settings
+
+TOGETHER = 256  # graphs that a model without mini-batches is given at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,7 @@ class Scored:
     rows: Tensor | None
 
     def outputs(self, model: nn.Module) -> Tensor:
-        outputs = run(model, self.inputs)
+        outputs = run_model(model, self.inputs)
         return outputs if self.rows is None else outputs[self.rows]
 
 
@@ -42,13 +45,12 @@ class Problem:
     >>> from wlhn.data import load
     >>> from wlhn.data.splits import stratified_folds
     >>> mutag = load("MUTAG")
-    >>> problem = Problem(mutag, stratified_folds(mutag.y)[0], Settings(num_layers=2))
+    >>> problem = Problem(mutag, stratified_folds(mutag.y)[0], Settings.of(num_layers=2))
     >>> problem.metric, [len(batch.items) for batch in problem.batches(problem.split.valid)]
     ('accuracy', [17])
     """
 
     def __init__(self, dataset: Dataset, split: Split, settings: Settings) -> None:
-        check_options(settings)
         for part in ("train", "valid"):
             if not len(getattr(split, part)):
                 raise InputError(f"{dataset.name}: the split has no {part} items, expected at least one")
@@ -59,16 +61,17 @@ class Problem:
         self.metric = metric_of(dataset.task, self.out_channels)
         # Nodes of a graph are seen together whatever part they are in; of graphs, only those to train on count.
         seen = dataset if dataset.level == "node" else replace(dataset, splits=()).select(split.train)
-        self.vocabulary = Vocabulary.fit(seen, settings.degree, settings.edge_features, settings.standardise)
+        self.vocabulary = vocabulary_of(settings, seen)
         self.shift, self.scale = _standardisation(dataset.task, y[torch.from_numpy(split.train)])
         self.y = y if dataset.task == "classification" else (y - self.shift) / self.scale
         self.encoded = self.vocabulary.encode(dataset.graphs)
-        self.feed = Feed(self.encoded, registered(settings.model).eats, settings.num_layers, dataset.level)
+        self.collator = collator_of(settings, self.encoded, dataset.level)
 
     def build(self) -> nn.Module:
         """The model, with fresh weights."""
         return build_model(
-            self.settings,
+            self.settings.model,
+            self.settings.options,
             self.vocabulary.in_channels,
             self.out_channels,
             self.dataset.level,
@@ -79,11 +82,11 @@ class Problem:
         """Batches that cover these items; of node tasks, whole graphs with the rows that count, or, of large graphs,
         the nodes themselves with what they depend on.
         """
-        if self.feed.by_nodes:
+        if self.collator.by_nodes:
             return Loader(
-                lambda nodes: Scored(self.feed.batch_of_nodes(nodes), nodes, None),
+                lambda nodes: Scored(self.collator.batch_of_nodes(nodes), nodes, None),
                 items,
-                LEARNED_AT_ONCE,
+                self.settings.network.nodes_per_batch,
                 shuffle=shuffle_seed is not None,
                 seed=shuffle_seed or 0,
                 keep=False,
@@ -93,18 +96,19 @@ class Problem:
             wanted = np.zeros(len(self.dataset), bool)
             wanted[items] = True
             graphs = np.unique(self.dataset.graphs.graph_of_node[items])
-        single = len(graphs) <= self.settings.batch_size  # then order would change nothing
+        batch_size = getattr(self.settings.training, "batch_size", TOGETHER)
+        single = len(graphs) <= batch_size  # then order would change nothing
         shuffle = shuffle_seed is not None and not single
 
         def collate(index: NDArray[Any]) -> Scored:
             if wanted is None:
-                return Scored(self.feed.batch(index), index, None)
+                return Scored(self.collator.batch(index), index, None)
             ptr = self.dataset.graphs.node_ptr
             nodes = np.concatenate([np.arange(ptr[g], ptr[g + 1]) for g in index])
             rows = np.flatnonzero(wanted[nodes])
-            return Scored(self.feed.batch(index), nodes[rows], torch.from_numpy(rows))
+            return Scored(self.collator.batch(index), nodes[rows], torch.from_numpy(rows))
 
-        return Loader(collate, graphs, self.settings.batch_size, shuffle, shuffle_seed or 0)
+        return Loader(collate, graphs, batch_size, shuffle, shuffle_seed or 0)
 
     def stream(self, items: NDArray[Any]) -> Iterator[Scored]:
         """Batches that cover these items, made one by one and not kept."""
@@ -121,6 +125,25 @@ class Problem:
                 order.append(batch.items)
                 outputs.append(batch.outputs(model))
         return np.concatenate(order), torch.cat(outputs) * self.scale + self.shift
+
+
+def vocabulary_of(settings: Settings, dataset: Dataset) -> Vocabulary:
+    """What the features of these graphs mean to a model of these settings."""
+    inputs = settings.training
+    return Vocabulary.fit(dataset, inputs.degree, inputs.edge_features, inputs.standardise)
+
+
+def collator_of(settings: Settings, encoded: Encoded, level: Literal["graph", "node"]) -> Collator:
+    """Encoded graphs as the model of these settings computes on them."""
+    on_colours = hasattr(model_class(settings.model), "run_on_colours")
+    whole = getattr(settings.training, "whole_graph_nodes", TrainingOptions.whole_graph_nodes)
+    return Collator(encoded, on_colours, depth_of(settings), level, whole)
+
+
+def depth_of(settings: Settings) -> int:
+    """How deep in the tree a model of these settings looks: its layers, or a machine's rounds."""
+    options = settings.options
+    return int(getattr(options, "num_layers", getattr(options, "rounds", 0)))
 
 
 def _standardisation(task: str, y: Tensor) -> tuple[Tensor, Tensor]:

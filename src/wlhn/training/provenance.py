@@ -11,6 +11,7 @@ from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -49,13 +50,22 @@ def environment() -> dict[str, Any]:
     }
 
 
+_known_hashes: WeakKeyDictionary[Dataset, str] = WeakKeyDictionary()
+
+
 def data_hash(dataset: Dataset) -> str:
-    """Twelve hex digits of the graphs and targets of a data set.
+    """Twelve hex digits of the graphs and targets of a data set; of one and the same, computed once.
 
     >>> from wlhn.data import load
     >>> data_hash(load("MUTAG")) == data_hash(load("mutag"))
     True
     """
+    if dataset not in _known_hashes:
+        _known_hashes[dataset] = _data_hash(dataset)
+    return _known_hashes[dataset]
+
+
+def _data_hash(dataset: Dataset) -> str:
     digest = hashlib.sha256(repr([dataset.level, dataset.task, dataset.inputs, dataset.classes]).encode())
     for field in fields(Graphs):
         values = getattr(dataset.graphs, field.name)

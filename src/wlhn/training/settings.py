@@ -1,96 +1,130 @@
-"""Everything one training run can be told: the model's settings and those of its training, in one flat value."""
+"""Everything one training run can be told: a model by name, the options it takes, and those of its training.
+
+Three values side by side; for people and in files they are one flat object, `{"model": "wlhn", "tau": 2, "epochs": 3}`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from wlhn.errors import InputError
-from wlhn.models.settings import ModelSettings, one_of, positive
+from wlhn.models.registry import MODELS, model_class
+from wlhn.nn.model import Model
+from wlhn.options.option import Options, named_fields, parsed
+from wlhn.options.training import InputOptions, TrainingOptions
 
 
 @dataclass(frozen=True)
-class Settings(ModelSettings):
-    """Settings of one run; the defaults are what `wlhn train` uses.
+class Settings:
+    """Settings of one training run; the defaults are what `wlhn train` uses.
 
-    >>> Settings(learning_rate=0.01).model
-    'wlhn'
+    >>> Settings.of("wlhn", tau=2.0, epochs=3).options.tau
+    2.0
+    >>> Settings.of("gin", tau=2.0)
+    Traceback (most recent call last):
+    wlhn.errors.InputError: gin has no option 'tau'; it has hidden_channels, num_layers, ...
     """
 
-    learning_rate: float = 1e-3
-    optimizer: Literal["adam", "riemannian-adam"] = "adam"
-    weight_decay: float = 0.0
-    batch_size: int = 128  # graphs
-    epochs: int = 300  # at most
-    patience: int = 50  # epochs without improvement on the validation items
-    monitor: Literal["metric", "loss"] = "metric"  # what has to improve there
-    degree: Literal["scalar", "onehot", "log"] = "scalar"  # how degrees enter where nodes have nothing else
-    standardise: bool = True  # numeric features to mean 0 and deviation 1, columns of 0 and 1 left out
+    model: str
+    options: Options
+    training: InputOptions = field(default_factory=TrainingOptions)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        positive(
-            learning_rate=self.learning_rate, batch_size=self.batch_size, epochs=self.epochs, patience=self.patience
-        )
-        if not 0 <= self.weight_decay < float("inf"):
-            raise InputError(f"weight_decay: expected 0 or more, found {self.weight_decay}")
-        one_of("optimizer", self.optimizer, "adam", "riemannian-adam")
-        one_of("monitor", self.monitor, "metric", "loss")
-        one_of("degree", self.degree, "scalar", "onehot", "log")
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+    @staticmethod
+    def of(model: str | type[Model] = "wlhn", **values: Any) -> Settings:
+        """Settings of a model, by name or as a class, from flat values; those that are left out keep their defaults."""
+        name = model if isinstance(model, str) else MODELS.name_of(model)
+        return Settings.from_json({"model": name} | values)
 
     @staticmethod
     def from_json(document: Mapping[str, Any]) -> Settings:
-        """Settings from a JSON object; fields that are left out keep their defaults.
+        """Settings from a flat object."""
+        name = document.get("model", "wlhn")
+        if not isinstance(name, str):
+            raise InputError(f"model: must be a name, found {name!r}")
+        model = model_class(name)
+        values = {key: _plain(value) for key, value in document.items() if key != "model"}
+        known = named_options(name)
+        for key in values:
+            if key not in known:
+                raise unknown_option(name, key, known)
+        options, training = named_fields(model.Options), named_fields(model.Training)
+        return Settings(
+            name,
+            model.Options.from_json({key: value for key, value in values.items() if key in options}),
+            model.Training.from_json({key: value for key, value in values.items() if key in training}),
+        )
 
-        >>> Settings.from_json({"taus": 1})
-        Traceback (most recent call last):
-        wlhn.errors.InputError: settings: no field 'taus', expected some of model, hidden_channels, ...
-        """
-        known = {field.name: field for field in fields(Settings)}
-        for name, value in document.items():
-            if name not in known:
-                raise InputError(f"settings: no field '{name}', expected some of {', '.join(known)}")
-            _check_type(name, value, type(known[name].default))
-        return Settings(**document)
+    def to_json(self) -> dict[str, Any]:
+        """All that the model takes, as one flat object."""
+        return {"model": self.model} | self.options.to_json() | self.training.to_json()
+
+    def but(self, values: Mapping[str, Any]) -> Settings:
+        """The same settings with some other values."""
+        return Settings.from_json(self.to_json() | dict(values))
+
+    @property
+    def network(self) -> TrainingOptions:
+        """The training options of a network."""
+        assert isinstance(self.training, TrainingOptions)
+        return self.training
 
 
-def parse_settings(given: Sequence[str]) -> dict[str, Any]:
-    """Fields of `Settings` from texts FIELD=VALUE, each of its field's type.
+def option_classes(model: str) -> tuple[type[Options], type[Options]]:
+    """Where the options of a model and of its training are written down."""
+    owner = model_class(model)
+    return owner.Options, owner.Training
 
-    >>> parse_settings(["attention_heads=8", "learn_curvature=false"])
-    {'attention_heads': 8, 'learn_curvature': False}
-    >>> parse_settings(["hops=far"])
+
+def named_options(model: str) -> dict[str, Any]:
+    """The fields of all options that a model and its training take, by name."""
+    own, training = option_classes(model)
+    return {**named_fields(own), **named_fields(training)}
+
+
+def taken_by(model: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those values whose options a model has: what is said to all models is left out where one has no such option."""
+    known = named_options(model)
+    return {name: value for name, value in values.items() if name in known}
+
+
+def parse_settings(model: str, texts: Sequence[str]) -> dict[str, Any]:
+    """Options of a model from texts NAME=VALUE, each of its option's type.
+
+    >>> parse_settings("hgcn-poincare", ["attention=true", "epochs=20"])
+    {'attention': True, 'epochs': 20}
+    >>> parse_settings("mixhop", ["hops=far"])
     Traceback (most recent call last):
-    wlhn.errors.InputError: hops: expected int, found 'far'
+    wlhn.errors.InputError: hops: must be a whole number, found 'far'
     """
-    known = {field.name: type(field.default) for field in fields(Settings)}
+    known = named_options(model)
     values: dict[str, Any] = {}
-    for text in given:
+    for text in texts:
         name, _, value = (part.strip() for part in text.partition("="))
         name = name.replace("-", "_")
         if not value:
-            raise InputError(f"{text!r}: expected FIELD=VALUE, as in hops=3")
+            raise InputError(f"--set {text!r}: write NAME=VALUE, as in hidden_channels=32")
         if name in values:
-            raise InputError(f"{name}: given twice, expected once")
-        values[name] = _of_type(name, value, known[name]) if name in known else value
-    Settings.from_json(values)
+            raise InputError(f"--set {name}: given twice; give it once")
+        if name not in known:
+            raise unknown_option(model, name, known)
+        values[name] = parsed(known[name], value)
+    Settings.from_json({"model": model} | values)
     return values
 
 
-def _of_type(name: str, text: str, wanted: type) -> Any:
-    if wanted is bool and text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    try:
-        return text if wanted is bool else wanted(text)
-    except ValueError:
-        raise InputError(f"{name}: expected {wanted.__name__}, found {text!r}") from None
+def unknown_option(model: str, name: str, known: Iterable[str]) -> InputError:
+    """What to say of an option that a model does not have."""
+    known = list(known)
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {close[0]}?" if close else f"; it has {', '.join(known)}"
+    return InputError(f"{model} has no option '{name}'{hint}")
 
 
-def _check_type(name: str, value: Any, wanted: type) -> None:
-    number = wanted is float and isinstance(value, int) and not isinstance(value, bool)
-    if not (number or type(value) is wanted):
-        raise InputError(f"{name}: expected {wanted.__name__}, found {value!r}")
+def _plain(value: Any) -> Any:
+    """Python's number for NumPy's, which grid searches hand in."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -76,7 +76,7 @@ class Workers(Team):
         return part if self.apart else _Sum.apply(part)
 
     def parts(self, problem: Problem, loader: Loader[Scored]) -> Loader[Scored]:
-        work = self.work = problem.feed.work() if self.work is None else self.work
+        work = self.work = problem.collator.work() if self.work is None else self.work
 
         def collate(index: NDArray[Any]) -> Scored:
             whole = len(index) < self.size

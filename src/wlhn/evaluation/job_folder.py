@@ -1,0 +1,84 @@
+"""A folder of jobs, where anyone can see what is done.
+
+    NAME.json          the result, there only when the job is done
+    NAME.error.txt     the spec and the traceback of a job that failed
+    .NAME.checkpoint   of a job under way
+
+A job that is done is skipped, one that failed is left alone unless it is retried. Results are written here alone, each
+in one piece, so that however often a job was begun, lost and begun again, there is one result of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+from wlhn.errors import InputError
+from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, checkpoint_path, work_all
+from wlhn.files import read_json, replacing, write_json
+
+
+def result_path(folder: Path, job: Job) -> Path:
+    return folder / f"{job.name}.json"
+
+
+def error_path(folder: Path, job: Job) -> Path:
+    return folder / f"{job.name}.error.txt"
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    folder: Path,
+    executor: Executor | None,
+    shared: Any,
+    retry_failed: bool = False,
+    on_done: Callable[[int, int], None] = lambda done, total: None,
+) -> list[JobResult]:
+    """The results of jobs, in their order; those that are not there yet are made first, all that can be.
+
+    `on_done(done, total)` is called as they come in; for executor and `shared` see `work_all`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    waiting = [job for job in jobs if not result_path(folder, job).exists()]
+    if not retry_failed:
+        waiting = [job for job in waiting if not error_path(folder, job).exists()]
+    done = len(jobs) - len(waiting)
+    on_done(done, len(jobs))
+    for job, result in work_all(waiting, str(folder.resolve()), executor, shared):
+        _keep(folder, job, result)
+        done += 1
+        on_done(done, len(jobs))
+    failed = [job for job in jobs if not result_path(folder, job).exists()]
+    if failed:
+        where = error_path(folder, failed[0])
+        why = Failure(where.read_text(encoding="utf-8")) if where.exists() else DIED
+        raise InputError(
+            f"{len(failed)} of {len(jobs)} jobs failed, the first because {why.reason} (see {where}); "
+            "--retry-failed tries them again"
+        )
+    for job in jobs:  # of one that was lost with its driver or worker after its end
+        checkpoint_path(folder, job).unlink(missing_ok=True)
+    return [_read(result_path(folder, job)) for job in jobs]
+
+
+def _read(path: Path) -> JobResult:
+    try:
+        return JobResult.from_json(read_json(path))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"{path}: is not the result of a job of this version ({error}); remove it to run the job again"
+        ) from None
+
+
+def _keep(folder: Path, job: Job, result: JobResult | Failure) -> None:
+    """Write a result or a traceback, whole or not at all."""
+    if isinstance(result, Failure):
+        with replacing(error_path(folder, job)) as draft:
+            draft.write_text(f"{json.dumps(job.to_json(), indent=2)}\n\n{result.error}", encoding="utf-8")
+        return
+    write_json(result_path(folder, job), result.to_json())
+    error_path(folder, job).unlink(missing_ok=True)
+    checkpoint_path(folder, job).unlink(missing_ok=True)

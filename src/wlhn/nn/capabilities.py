@@ -1,0 +1,86 @@
+"""What a model may be able to do beyond `forward`, as small protocols: anybody's model has the abilities it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol, runtime_checkable
+
+from torch import Tensor, nn
+
+from wlhn.batching.colour_batch import ColourBatch
+from wlhn.nn.readout import Readout
+from wlhn.ops.level import Level
+
+
+@runtime_checkable
+class RunsOnColours(Protocol):
+    """Computes on colours with counts instead of nodes, with the same result: nodes of one colour are one row."""
+
+    def run_on_colours(self, batch: ColourBatch) -> Tensor:
+        """Outputs (graphs or nodes, out_channels)."""
+
+
+@runtime_checkable
+class HasPoints(RunsOnColours, Protocol):
+    """Places the colours of every depth in hyperbolic space."""
+
+    def levels(self, batch: ColourBatch) -> Iterator[tuple[Level, Tensor]]:
+        """Depth by depth, the points of the colours and their features."""
+
+    def graph_representation(self, batch: ColourBatch) -> Tensor:
+        """What the head sees of each graph, (graphs, width)."""
+
+
+@runtime_checkable
+class SumsOverNodes(HasPoints, Protocol):
+    """Its head sees a sum over nodes, so an answer divides into what each colour adds."""
+
+    head: nn.Module
+
+    def rows(self, batch: ColourBatch) -> Tensor:
+        """What the readout sees of each colour of the last depth, (rows, width)."""
+
+
+@runtime_checkable
+class AnswersDepthByDepth(SumsOverNodes, Protocol):
+    """Can be applied to a large graph depth by depth, some rows at a time (`wlhn.runs.layerwise`)."""
+
+    encoder: nn.Module
+    layers: nn.ModuleList
+    readout: Readout
+
+    def root(self, x: Tensor, weight: Tensor | None) -> tuple[Level, Tensor]:
+        """Points and features of the colours of depth 0."""
+
+    def place(
+        self, t: int, h: Tensor, above: Level, parent: Tensor, child_ptr: Tensor | None, weight: Tensor | None
+    ) -> Level:
+        """Points of colours of depth t from their features and their parents' points."""
+
+
+@runtime_checkable
+class FittedInOneGo(Protocol):
+    """Is not trained by gradients, epoch by epoch, but fitted at once (`wlhn.nn.machine`)."""
+
+    def fit(
+        self,
+        x: Tensor,
+        edge_index: Tensor,
+        batch: Tensor | None,
+        edge_attr: Tensor | None,
+        *,
+        y: Tensor,
+        task: str,
+        seed: int = 0,
+        rows: Tensor | None = None,
+    ) -> None:
+        """Learn from graphs with targets: of all outputs, or of those in `rows`."""
+
+
+def needs_points(model: Any, name: str) -> HasPoints:
+    """A model that has points, or an `InputError`."""
+    from wlhn.errors import InputError
+
+    if not isinstance(model, HasPoints):
+        raise InputError(f"{name} places nothing in hyperbolic space; train a model that does, as wlhn")
+    return model

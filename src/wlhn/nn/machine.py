@@ -1,0 +1,150 @@
+"""Machines: models that scikit-learn fits in one go, not epoch by epoch; otherwise models like any other.
+
+Such a model is its training data: what a run folder keeps of it are those, and loading fits it again, from the same
+seed. So nothing is pickled. A subclass says what it sees of graphs (`features`) and what learns from it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from wlhn.errors import InputError
+from wlhn.nn.encoders import Channels, check_width
+from wlhn.nn.model import Model
+from wlhn.nn.pooling import graph_of_node
+from wlhn.options.option import Options, option
+from wlhn.options.training import InputOptions
+
+TASKS = ("classification", "binary", "regression")
+LEAST = 1e-4  # probability of what was never seen
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """A batch of graphs in NumPy."""
+
+    x: NDArray[Any]
+    edge_index: NDArray[Any]
+    batch: NDArray[Any]  # rising
+    edge_attr: NDArray[Any] | None
+
+    def graphs(self) -> list[tuple[slice, NDArray[Any]]]:
+        """Of each graph, its nodes and the positions of its edges."""
+        ptr = np.searchsorted(self.batch, np.arange(self.batch.max(initial=-1) + 2))
+        graph_of_edge = self.batch[self.edge_index[1]]
+        order = np.argsort(graph_of_edge, kind="stable")
+        cuts = np.searchsorted(graph_of_edge[order], np.arange(1, len(ptr) - 1))
+        parts = np.split(order, cuts)
+        return [(slice(a, b), part) for a, b, part in zip(ptr[:-1], ptr[1:], parts, strict=True)]
+
+
+@dataclass(frozen=True)
+class MachineOptions(Options):
+    rounds: int = option(3, "Rounds of refinement, or hops, that it looks far.", at_least=0)
+
+
+class Machine(Model, ABC):
+    """The base of machines; they have no parameters, and gradients do not pass through them."""
+
+    Options = MachineOptions
+    Training = InputOptions
+
+    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
+        super().__init__(in_channels, out_channels, **keywords)
+        self.memory: dict[str, Tensor] = {}
+        self.learners: list[Any] = []
+
+    @abstractmethod
+    def features(self, inputs: Inputs, first_time: bool) -> NDArray[Any]:
+        """One row for each graph (or node); `first_time` says that these are what to learn from."""
+
+    @abstractmethod
+    def classifier(self, seed: int) -> Any:
+        """A scikit-learn classifier for these features."""
+
+    @abstractmethod
+    def regressor(self, seed: int) -> Any:
+        """A scikit-learn regressor for these features."""
+
+    def log_odds(self, learner: Any, features: NDArray[Any]) -> NDArray[Any]:
+        """Scores (rows, classes the classifier knows), the more the likelier."""
+        return np.log(np.maximum(learner.predict_proba(features), LEAST))
+
+    def fit(
+        self,
+        x: Tensor,
+        edge_index: Tensor,
+        batch: Tensor | None,
+        edge_attr: Tensor | None,
+        *,
+        y: Tensor,
+        task: str,
+        seed: int = 0,
+        rows: Tensor | None = None,
+    ) -> None:
+        """Learn from graphs with targets as `wlhn.training.loss` has them: of all outputs, or of those in `rows`."""
+        given = {"x": x, "edge_index": edge_index, "batch": graph_of_node(x, batch), "y": y}
+        given |= {"task": torch.tensor(TASKS.index(task)), "seed": torch.tensor(seed)}
+        if_given = {"edge_attr": edge_attr, "rows": rows}
+        self.memory = given | {name: tensor for name, tensor in if_given.items() if tensor is not None}
+        features = self.features(self._inputs(x, edge_index, batch, edge_attr), first_time=True)
+        features = features if rows is None else features[rows.numpy()]
+        if task == "classification":
+            self.learners = [_learn(self.classifier(seed), features, y.numpy())]
+            return
+        columns = y.reshape(len(features), -1).numpy().T
+        make = self.classifier if task == "binary" else self.regressor
+        self.learners = [_learn(make(seed), features, column) for column in columns]
+
+    @torch.no_grad()
+    def forward(
+        self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None
+    ) -> Tensor:
+        """Outputs (graphs or nodes, out_channels)."""
+        if not self.learners:
+            raise InputError(f"{type(self).__name__}: is not trained yet; call `fit` first")
+        features = self.features(self._inputs(x, edge_index, batch, edge_attr), first_time=False)
+        task = TASKS[int(self.memory["task"])]
+        if task == "classification":
+            return torch.from_numpy(self._scores(self.learners[0], features, self.out_channels)).float()
+        if task == "regression":
+            return torch.from_numpy(np.stack([learner.predict(features) for learner in self.learners], axis=1)).float()
+        scores = [self._scores(learner, features, 2) for learner in self.learners]
+        return torch.from_numpy(np.stack([score[:, 1] - score[:, 0] for score in scores], axis=1)).float()
+
+    def _scores(self, learner: Any, features: NDArray[Any], classes: int) -> NDArray[Any]:
+        scores = np.full((len(features), classes), np.log(LEAST))
+        scores[:, learner.classes_.astype(int)] = self.log_odds(learner, features)
+        return scores
+
+    def _inputs(self, x: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Inputs:
+        check_width(x, self.in_channels)
+        edges = None if edge_attr is None else edge_attr.numpy()
+        return Inputs(x.numpy(), edge_index.numpy(), graph_of_node(x, batch).numpy(), edges)
+
+    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
+        return dict(self.memory)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
+        """Fit again on what `state_dict` gave."""
+        m = state_dict
+        inputs = m["x"], m["edge_index"], m["batch"], m.get("edge_attr")
+        self.fit(*inputs, y=m["y"], task=TASKS[int(m["task"])], seed=int(m["seed"]), rows=m.get("rows"))
+
+
+def _learn(learner: Any, features: NDArray[Any], y: NDArray[Any]) -> Any:
+    """Fit on the known targets: unknown ones weigh nothing."""
+    from sklearn.base import is_classifier
+
+    known = ~np.isnan(y) if np.issubdtype(y.dtype, np.floating) else np.ones(len(y), bool)
+    if is_classifier(learner) and len(np.unique(y[known])) < 2:
+        raise InputError("targets: all training items have the same class, expected two classes or more")
+    return learner.fit(features, np.where(known, y, y[known][0]), sample_weight=known.astype(float))
