@@ -50,5 +50,5 @@ def mutag_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from wlhn.training.settings import Settings
 
     folder = tmp_path_factory.mktemp("mutag") / "run"
-    train(load("MUTAG"), Settings(hidden_channels=32, epochs=15, learning_rate=0.01), folder)
+    train(load("MUTAG"), Settings.of(hidden_channels=32, epochs=15, learning_rate=0.01), folder)
     return folder

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from wlhn import Graphs, as_graphs
-from wlhn.batching.collator import Feed
+from wlhn.batching.collator import Collator
 from wlhn.batching.refined import make_quotient
 from wlhn.data import as_dataset, load
 from wlhn.data.splits import Split, stratified_folds
@@ -37,13 +37,13 @@ def test_some_nodes_get_what_all_nodes_get(labelled: bool) -> None:
     quotient = make_quotient(graphs, x, 3, edges=labelled, nodes=True)
     torch.manual_seed(0)
     edge_channels = (len(quotient.edge_x),) if quotient.edge_x is not None else 0
-    model = WLHN(1, 8, 3, 2, level="node", edge_channels=edge_channels).double()
-    model.run(_double(quotient.batch(np.arange(len(graphs)))))  # running statistics
+    model = WLHN(1, 2, hidden_channels=8, num_layers=3, level="node", edge_channels=edge_channels).double()
+    model.run_on_colours(_double(quotient.batch(np.arange(len(graphs)))))  # running statistics
     model.eval()
-    whole = model.run(_double(quotient.batch(np.arange(len(graphs)))))
+    whole = model.run_on_colours(_double(quotient.batch(np.arange(len(graphs)))))
     for nodes in ([5], [3, 3, 0], np.random.default_rng(2).permutation(graphs.num_nodes)[:20]):
         batch = quotient.batch_of_nodes(nodes)
-        torch.testing.assert_close(model.run(_double(batch)), whole[nodes])
+        torch.testing.assert_close(model.run_on_colours(_double(batch)), whole[nodes])
     leaf = quotient.batch_of_nodes([graphs.num_nodes - 1])
     assert leaf.num_rows[-1] == 1
     assert sum(leaf.num_rows) < sum(quotient.batch(np.arange(len(graphs))).num_rows)
@@ -56,8 +56,8 @@ def test_all_nodes_as_targets_train_as_whole_graphs_do() -> None:
     gradients, buffers = [], []
     for batch in (quotient.batch(np.arange(len(graphs))), quotient.batch_of_nodes(np.arange(graphs.num_nodes))):
         torch.manual_seed(0)
-        model = WLHN(1, 8, 3, 2, level="node").double()
-        (model.run(_double(batch)) ** 2).mean().backward()
+        model = WLHN(1, 2, hidden_channels=8, num_layers=3, level="node").double()
+        (model.run_on_colours(_double(batch)) ** 2).mean().backward()
         gradients.append([p.grad for p in model.parameters()])
         buffers.append(list(model.buffers()))
     torch.testing.assert_close(*gradients)
@@ -90,10 +90,8 @@ def test_large_graphs_are_learned_in_batches_and_answered_by_depths(
     y = [int(degree > 3) for _, degree in graph.degree]
     dataset = as_dataset(graph, y, level="node")
     split = Split(np.arange(0, 60, 2), np.arange(1, 60, 4), np.arange(3, 60, 4))
-    settings = Settings(model=model, hidden_channels=8, num_layers=2, epochs=3, **options)
-    for module in ("wlhn.batching.collator", "wlhn.runs.trained"):
-        monkeypatch.setattr(f"{module}.WHOLE", 10)
-    monkeypatch.setattr("wlhn.training.problem.LEARNED_AT_ONCE", 7)
+    small = {"hidden_channels": 8, "num_layers": 2, "epochs": 3, "whole_graph_nodes": 10, "nodes_per_batch": 7}
+    settings = Settings.of(model, **small, **options)
     monkeypatch.setattr("wlhn.runs.trained.AT_ONCE", 11)
     monkeypatch.setattr("wlhn.runs.layerwise.ROWS", 5)
     problem = Problem(dataset, split, settings)
@@ -101,8 +99,8 @@ def test_large_graphs_are_learned_in_batches_and_answered_by_depths(
     assert sizes == ([7, 7, 7, 7, 2] if model == "wlhn" else [30])
     trained = Trained.of(problem, fit(problem, seed=0))
     answers = _all(trained, dataset.graphs)
-    monkeypatch.setattr("wlhn.batching.collator.WHOLE", 1000)
-    for ours, theirs in zip(answers, _all(trained, dataset.graphs), strict=True):
+    whole = replace(trained, settings=settings.but({"whole_graph_nodes": 1000}))
+    for ours, theirs in zip(answers, _all(whole, dataset.graphs), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
 
 
@@ -118,12 +116,12 @@ def _double(batch: Any) -> Any:
     return type(batch)(**(vars(batch) | {"x": batch.x.double()}))
 
 
-@pytest.mark.parametrize("eats", ["colours", "nodes"])
-def test_a_batch_moves_as_a_whole(eats: Any) -> None:
+@pytest.mark.parametrize("on_colours", [True, False])
+def test_a_batch_moves_as_a_whole(on_colours: bool) -> None:
     graphs = some_graphs(labelled=True)
     graphs = replace(graphs, edge_attr=graphs.edge_label[:, None].astype(np.float32))
-    feed = Feed(Encoded(graphs, np.ones((graphs.num_nodes, 1), np.float32), 0, 0), eats, depth=2)
-    moved = list(tensors(feed.batch(np.arange(len(graphs))).to("meta")))
+    collator = Collator(Encoded(graphs, np.ones((graphs.num_nodes, 1), np.float32), 0, 0), on_colours, depth=2)
+    moved = list(tensors(collator.batch(np.arange(len(graphs))).to("meta")))
     assert len(moved) > 3
     assert all(tensor.device.type == "meta" for tensor in moved)
 
@@ -140,7 +138,7 @@ def tensors(value: Any) -> Iterator[torch.Tensor]:
 @pytest.mark.parametrize("model", ["wlhn", "gin", "gcn", "graphsage", "hgcn-poincare"])
 def test_training_without_compiled_loops_as_on_a_gpu(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mutag = load("MUTAG")
-    settings = Settings(model=model, hidden_channels=8, num_layers=2, epochs=2, batch_size=64)
+    settings = Settings.of(model=model, hidden_channels=8, num_layers=2, epochs=2, batch_size=64)
     problem = Problem(mutag, stratified_folds(mutag.y)[0], settings)
     compiled = fit(problem, seed=0)
     called = []

@@ -13,7 +13,7 @@ from wlhn.bench.refinement import contest, growth
 from wlhn.data import load
 from wlhn.data.vocabulary import Vocabulary
 from wlhn.models.registry import build_model
-from wlhn.models.settings import ModelSettings
+from wlhn.training.settings import Settings
 
 
 def test_contestants_take_turns() -> None:
@@ -48,8 +48,8 @@ def test_baselines_race_against_models_of_their_size(name: str) -> None:
     """All but biases, which ours leave out where BatchNorm takes them away."""
     mutag = load("MUTAG")
     vocabulary = Vocabulary.fit(mutag, edges=name == "ecc")
-    settings = ModelSettings(model=name, hidden_channels=CHANNELS, num_layers=LAYERS, edge_features=name == "ecc")
-    ours = build_model(settings, 7, 2, "graph", vocabulary.edge_channels)
+    options = Settings.of(name, hidden_channels=CHANNELS, num_layers=LAYERS).options
+    ours = build_model(name, options, 7, 2, "graph", vocabulary.edge_channels)
     plain = Plain(name, 7, 2, edge_channels=4 if name == "ecc" else 0)
     sizes = [sum(parameter.numel() for parameter in model.parameters()) for model in (ours, plain)]
     assert sizes[0] == pytest.approx(sizes[1], rel=0.02)

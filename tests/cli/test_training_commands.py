@@ -2,8 +2,7 @@
 
 import csv
 import json
-import re
-from dataclasses import replace
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,9 @@ from tiny import tiny, write_tu
 from wlhn.cli.options import typer
 from wlhn.cli.train import train as train_command
 from wlhn.evaluation.grids import read_grid
-from wlhn.training.settings import Settings
+from wlhn.models.registry import MODELS
+from wlhn.options.network import NetworkOptions
+from wlhn.options.training import TrainingOptions
 
 FAST = ["--epochs", "3", "--hidden-channels", "8", "--num-layers", "2"]
 
@@ -117,27 +118,34 @@ def test_evaluate_compares(wlhn: Any, tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["train", "nowhere"], "neither a known data set nor a path"),
-        (["train", "--model", "gnn"], "model: expected wlhn or gin"),
-        (["train", "--model", "gin", "--tau", "2"], "tau: gin takes no such option"),
-        (["train", "--model", "gin", "--set", "hops=3"], "hops: gin takes no such option"),
-        (["train", "--model", "mixhop", "--set", "hops=far"], "hops: expected int, found 'far'"),
-        (["train", "--model", "gat", "--set", "attention_heads=0"], "attention_heads: expected a number above 0"),
-        (["train", "--model", "wlhn", "--set", "learn_tau=1"], "learn_tau: expected bool, found '1'"),
-        (["train", "--set", "hop=3"], "no field 'hop', expected some of"),
-        (["train", "--set", "hops"], "'hops': expected FIELD=VALUE"),
-        (["train", "--tau", "2", "--set", "tau=2"], "tau: given by --tau and by --set"),
-        (["evaluate", "MUTAG", "--out", "x", "--set", "hops=3"], "hops: wlhn takes no such option"),
-        (["evaluate", "MUTAG", "--out", "x", "--set", "model=gin"], "model: given by --model and by --set"),
-        (["train", "--dropout", "2"], "dropout: expected a share"),
-        (["train", "--optimizer", "sgd"], "optimizer: expected adam"),
+        (["train", "--model", "gnn"], "model 'gnn' is not known; known are wlhn, gin"),
+        (["train", "--model", "gin", "--set", "tau=2"], "gin has no option 'tau'"),
+        (["train", "--model", "wl-svm", "--dropout", "0.5"], "wl-svm has no option 'dropout'"),
+        (["train", "--model", "mixhop", "--set", "hops=far"], "hops: must be a whole number, found 'far'"),
+        (["train", "--model", "gat", "--set", "attention_heads=0"], "attention_heads: must be 1 or more, found 0"),
+        (["train", "--model", "wlhn", "--set", "learn_tau=1"], "learn_tau: must be true or false, found '1'"),
+        (["train", "--set", "taus=3"], "wlhn has no option 'taus'; did you mean tau?"),
+        (["train", "--set", "tau"], "--set 'tau': write NAME=VALUE"),
+        (["train", "--dropout", "0.1", "--set", "dropout=0.2"], "dropout: given by --dropout and by --set"),
+        (["evaluate", "MUTAG", "--out", "x", "--set", "hops=3"], "wlhn has no option 'hops'"),
+        (["evaluate", "MUTAG", "--out", "x", "--set", "model=gin"], "wlhn has no option 'model'"),
+        (["train", "--dropout", "2"], "dropout: must be below 1, found 2.0"),
+        (["train", "--optimizer", "sgd"], "optimizer: must be adam or riemannian-adam"),
+        (["train", "--plugin", "nowhere.py"], "nowhere.py: cannot be read"),
         (["train", "--split", "70"], "--split 70"),
         (["train", "--edge-features", "karate"], "neither labels nor features"),
         (["predict", "nowhere", "MUTAG", "--out", "x.csv"], "no finished run here"),
         (["embed", "nowhere", "MUTAG", "--out", "x.npz"], "no finished run here"),
         (["embed", "nowhere", "MUTAG", "--out", "x.npz", "--tau", "2"], "tau: the run in nowhere has its own"),
-        (["evaluate", "MUTAG", "--out", "o", "--protocol", "guess"], "protocol: expected ten-fold"),
-        (["evaluate", "MUTAG", "--out", "o", "--grid", "huge"], "grid huge: neither"),
-        (["evaluate", "karate", "--out", "o", "--protocol", "fixed-splits"], "no splits came with it"),
+        (
+            ["evaluate", "MUTAG", "--out", "o", "--protocol", "guess"],
+            "protocol 'guess' is not known; known are ten-fold",
+        ),
+        (["evaluate", "MUTAG", "--out", "o", "--grid", "huge"], "--grid huge: is neither lean nor paper nor a file"),
+        (
+            ["evaluate", "karate", "--out", "o", "--protocol", "fixed-splits"],
+            "came without splits; choose another protocol",
+        ),
         (["evaluate", "MUTAG", "--out", "o", "--compare", "none"], "none: no such file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -159,18 +167,44 @@ def test_an_output_of_unknown_kind_is_refused_before_anything_is_written(wlhn: A
         assert "expected a name that ends in" in error
 
 
-def test_defaults_shown_are_those_of_settings() -> None:
+def test_help_shows_every_option_of_networks_with_its_default_and_its_sentence() -> None:
     parameters = typer.main.get_params_from_function(train_command)
-    for name in set(Settings.__dataclass_fields__) & set(parameters) - {"model"}:
-        shown = parameters[name].default.show_default
-        assert shown == str(Settings.__dataclass_fields__[name].default), name
+    for each in (*fields(NetworkOptions), *fields(TrainingOptions)):
+        flag = parameters[each.name].default
+        assert flag.show_default == str(each.default)
+        assert flag.help.startswith(each.metadata["about"])
+
+
+def test_models_lists_all_of_them_and_what_each_can_be_told(wlhn: Any) -> None:
+    rows = json.loads(wlhn("models", "--json")[1])
+    assert [row["model"] for row in rows] == list(MODELS.places)
+    told = {each["name"]: each for each in json.loads(wlhn("models", "wlhn", "--json")[1])}
+    assert (told["tau"]["default"], told["tau"]["values"]) == (1.0, "a number, above 0")
+    assert told["epochs"]["default"] == 300
+    assert "Length of the tree's edges" in wlhn("models", "wlhn")[1]
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"epochs": [3], "hidden_channels": [8, 16]}, "'epochs' is not known here; a grid has the form"),
+        ({"grid": {"hiden_channels": [8, 16]}}, "no model has an option 'hiden_channels'"),
+        ({"grid": {"epochs": 3}}, "must be a list of values to try, found 3"),
+        ({"models": {"gnn": {}}}, "'gnn' is not known here"),
+        ({"levels": {"node": {"epochs": 3}}}, "'epochs' is not known here"),
+        ([], "must be an object"),
+    ],
+    ids=str,
+)
+def test_a_grid_with_an_unknown_key_is_refused(wlhn: Any, document: Any, message: str, tmp_path: Path) -> None:
+    (tmp_path / "grid.json").write_text(json.dumps(document))
+    code, _, error = wlhn("evaluate", "MUTAG", "--grid", tmp_path / "grid.json", "--out", "x")
+    assert code == 2
+    assert message in error
 
 
 def test_every_setting_can_be_given_and_is_kept(wlhn: Any) -> None:
-    """By a flag, or by --set, whose help names all others; a grid keeps to what is set."""
-    parameters = typer.main.get_params_from_function(train_command)
-    told = parameters["set_"].default.help
-    assert all(re.search(rf"\b{name}\b", told) for name in set(Settings.__dataclass_fields__) - set(parameters))
+    """By a flag, or by --set; a grid keeps to what is set."""
     code, text, error = wlhn(
         *("train", "--model", "hgcn-poincare", *FAST, "--out", "run", "--json"),
         *("--set", "curvature=0.5", "--set", "learn-curvature=False", "--set", "monitor=loss"),
@@ -180,5 +214,5 @@ def test_every_setting_can_be_given_and_is_kept(wlhn: Any) -> None:
     assert (kept["curvature"], kept["learn_curvature"], kept["monitor"]) == (0.5, False, "loss")
     assert kept == json.loads(text)["settings"]
     free, bound = (read_grid("lean", "wlhn", "graph", given) for given in ({}, {"num_layers": 7, "tau": 2.0}))
-    assert {(settings.num_layers, settings.tau) for settings in bound} == {(7, 2.0)}
-    assert {replace(settings, num_layers=7, tau=2.0) for settings in free} == set(bound)
+    assert {(settings.options.num_layers, settings.options.tau) for settings in bound} == {(7, 2.0)}
+    assert {settings.but({"num_layers": 7, "tau": 2.0}) for settings in free} == set(bound)

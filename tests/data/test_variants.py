@@ -37,7 +37,7 @@ def test_features(share: float) -> None:
     assert everywhere.dtype == np.asarray(clean.graphs.x).dtype
     assert data_hash(noisy) != data_hash(clean)
     split = Split(np.arange(17), np.arange(17, 25), np.arange(25, 34))
-    problem = Problem(noisy, split, Settings(num_layers=1, standardise=False))
+    problem = Problem(noisy, split, Settings.of(num_layers=1, standardise=False))
     assert (problem.encoded.x == half).all()
 
 

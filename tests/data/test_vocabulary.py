@@ -12,9 +12,9 @@ from wlhn.data import Dataset, as_dataset
 from wlhn.data.vocabulary import Vocabulary
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
-from wlhn.models.registry import MODELS, build_model
-from wlhn.models.settings import ModelSettings
+from wlhn.models.registry import build_model
 from wlhn.training.loss import loss
+from wlhn.training.settings import Settings
 
 EDGES = [[0, 1, 1, 2], [1, 0, 2, 1]]
 
@@ -43,10 +43,12 @@ def test_unseen_labels_categories_and_edges_are_counted() -> None:
 def test_models_take_unknown_categories_of_nodes_and_edges(name: str) -> None:
     data = path(x=np.array([[3, 0], [3, 1], [8, 1]]), edge_attr=np.array([[0], [0], [4], [4]]))
     fitted = Vocabulary.fit(data, edges=True)
-    settings = ModelSettings(model=name, hidden_channels=8, num_layers=2)
-    model = build_model(settings, fitted.in_channels, 2, "graph", fitted.edge_channels).eval()
+    options = Settings.of(name, hidden_channels=8, num_layers=2).options
+    model = build_model(name, options, fitted.in_channels, 2, "graph", fitted.edge_channels).eval()
     unknown = replace(data.graphs, x=np.full((3, 2), 77), edge_attr=np.full((4, 1), 77))
-    outputs = run(model, Feed(fitted.encode(unknown), MODELS[name].eats, 2).batch(np.array([0])))
+    outputs = run_model(
+        model, Collator(fitted.encode(unknown), hasattr(model, "run_on_colours"), 2).batch(np.array([0]))
+    )
     assert outputs.isfinite().all()
 
 

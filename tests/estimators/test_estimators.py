@@ -110,13 +110,13 @@ def test_saved_and_loaded_it_says_the_same(kind: Any, data: Dataset, tmp_path: P
     method = "transform" if kind is GraphEmbedder else "predict"
     np.testing.assert_array_equal(getattr(again, method)(graphs), getattr(estimator, method)(graphs))
     wrong = GraphRegressor if kind is not GraphRegressor else GraphClassifier
-    with pytest.raises(InputError, match=f"holds {kind.__name__}, expected a {wrong.__name__}"):
+    with pytest.raises(InputError, match=f"holds {kind.__name__}, not a {wrong.__name__}"):
         wrong.load(tmp_path / "kept")
 
 
 def test_bad_input_is_one_sentence(data: Dataset) -> None:
     for graphs, y, message in (
-        ([], [], "items, expected at least 2"),
+        ([], [], "needs at least 2 items"),
         ([nx.path_graph(3)] * 4, [0, 1], "expected 4 targets"),
         (["graph"] * 4, [0, 1, 0, 1], "expected a graph"),
     ):
@@ -124,9 +124,9 @@ def test_bad_input_is_one_sentence(data: Dataset) -> None:
             GraphClassifier(**SMALL).fit(graphs, y)
     with pytest.raises(InputError, match="validation_share"):
         GraphClassifier(validation_share=2).fit(data)
-    with pytest.raises(InputError, match="its items are graphs, expected nodes"):
+    with pytest.raises(InputError, match="has targets for graphs, but this estimator is for nodes"):
         NodeClassifier().fit(data)
-    with pytest.raises(InputError, match="has no points in hyperbolic space"):
+    with pytest.raises(InputError, match="gin places nothing in hyperbolic space"):
         GraphEmbedder(model="gin").fit(data).transform(data)
 
 

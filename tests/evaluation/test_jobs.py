@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,23 +16,28 @@ import numpy as np
 import pytest
 from tiny import tiny, write_tu
 
+from wlhn.batching import refined
 from wlhn.data import load
 from wlhn.errors import InputError
 from wlhn.evaluation import jobs
 from wlhn.evaluation.comparison import compare
 from wlhn.evaluation.evaluate import evaluate
 from wlhn.evaluation.grids import grid_document, read_grid
-from wlhn.evaluation.outcome import read_outcome
+from wlhn.evaluation.outcome import Outcome, SplitOutcome, Visited, Work, read_outcome
+from wlhn.evaluation.plan import Plan
 from wlhn.evaluation.protocols import PROTOCOLS, ten_fold
+from wlhn.models import WLHN
+from wlhn.options.option import option
 from wlhn.training.settings import Settings
 
 SMALL = {"hidden_channels": 8, "num_layers": 2, "batch_size": 16}
 COMMAND = "import sys; from wlhn.cli import main; sys.argv[0] = 'wlhn'; main()"
 
 
-def numbers(outcome: dict[str, Any]) -> dict[str, Any]:
+def numbers(outcome: Outcome | dict[str, Any]) -> dict[str, Any]:
     """An outcome without what may differ: time."""
-    return {key: value for key, value in outcome.items() if key != "seconds"}
+    document = outcome.to_json() if isinstance(outcome, Outcome) else outcome
+    return {key: value for key, value in document.items() if key != "seconds"}
 
 
 @pytest.fixture(scope="module")
@@ -85,10 +90,10 @@ def test_numbers_do_not_depend_on_jobs_nor_on_kills(data: Path, tmp_path: Path) 
     assert len(json.loads(found)["splits"]) == 10
 
 
-def run(data: Path, out: Path, **given: Any) -> dict[str, Any]:
-    candidates = given.pop("candidates", [Settings(**SMALL, epochs=3)])
+def run(data: Path, out: Path, **given: Any) -> Outcome:
+    candidates = given.pop("candidates", [Settings.of(**SMALL, epochs=3)])
     options = {"protocol": "ten-fold", "grid": "test", "final_runs": 1} | given
-    return evaluate(load(data), str(data), candidates, out, **options)
+    return evaluate(load(data), candidates, out, **options)
 
 
 def test_a_failed_job_fails_the_table_and_is_retried_on_demand(
@@ -96,13 +101,13 @@ def test_a_failed_job_fails_the_table_and_is_retried_on_demand(
 ) -> None:
     real = jobs.run_job
 
-    def broken(job: jobs.Job, *rest: Any) -> dict[str, Any]:
+    def broken(job: jobs.Job, *rest: Any) -> jobs.JobResult:
         if job.split == 3:
             raise RuntimeError("the moon was full")
         return real(job, *rest)
 
     monkeypatch.setattr(jobs, "run_job", broken)
-    with pytest.raises(InputError, match="1 of 10 jobs failed, the first: RuntimeError: the moon was full"):
+    with pytest.raises(InputError, match="1 of 10 jobs failed, the first because RuntimeError: the moon was full"):
         run(data, tmp_path)
     assert len(list((tmp_path / "jobs").glob("*.json"))) == 9
     (error,) = (tmp_path / "jobs").glob("*.error.txt")
@@ -117,7 +122,7 @@ def test_a_failed_job_fails_the_table_and_is_retried_on_demand(
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("{}", "not a result of this version, expected job, metric"), ("{", "damaged, expected JSON")]
+    ("text", "message"), [("{}", "is not the result of a job of this version"), ("{", "damaged, expected JSON")]
 )
 def test_a_result_that_is_none_is_named(text: str, message: str, data: Path, tmp_path: Path) -> None:
     run(data, tmp_path)
@@ -133,30 +138,21 @@ def test_a_result_that_is_none_is_named(text: str, message: str, data: Path, tmp
 def test_selection_sees_no_test_items(data: Path, tmp_path: Path) -> None:
     """Flipped test labels, fold by fold: the same settings are chosen on the same validation scores."""
     dataset = load(data)
-    candidates = [Settings(**SMALL, epochs=4, learning_rate=rate) for rate in (0.01, 0.0001)]
+    candidates = [Settings.of(**SMALL, epochs=4, learning_rate=rate) for rate in (0.01, 0.0001)]
     outcome = run(data, tmp_path / "as it is", candidates=candidates)
     selection = list((tmp_path / "as it is" / "jobs").glob("select-*.json"))
     assert len(selection) == 20
-    assert all("test" not in json.loads(path.read_bytes())["scores"] for path in selection)
+    assert all(json.loads(path.read_bytes())["test"] is None for path in selection)
     for k, split in enumerate(ten_fold(dataset, seed=0)[:2]):
         y = dataset.y.copy()
         y[split.test] = 1 - y[split.test]
         flipped = replace(dataset, y=y, splits=(split,))
-        other = write_tu(tmp_path / f"flipped {k}", flipped)
         # One split, given as published.
-        found = _with_split(flipped, other, candidates, tmp_path / f"fold {k}")
-        assert found["splits"][0]["settings"] == outcome["splits"][k]["settings"]
-        assert found["splits"][0]["valid"] == outcome["splits"][k]["valid"]
-        total = found["splits"][0]["test_scores"][0] + outcome["splits"][k]["test_scores"][0]
+        found = evaluate(flipped, candidates, tmp_path / f"fold {k}", protocol="fixed-splits", final_runs=1)
+        assert found.splits[0].settings == outcome.splits[k].settings
+        assert found.splits[0].valid == outcome.splits[k].valid
+        total = found.splits[0].test_scores[0] + outcome.splits[k].test_scores[0]
         assert total == pytest.approx(1)
-
-
-def _with_split(dataset: Any, data: Path, candidates: list[Settings], out: Path) -> dict[str, Any]:
-    jobs._load.cache_clear()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jobs, "_load", lambda name, root: dataset)
-        options: dict[str, Any] = {"protocol": "fixed-splits", "grid": "test", "final_runs": 1}
-        return evaluate(dataset, str(data), candidates, out, **options)
 
 
 def test_less_than_a_folder_has_leaves_it_as_it_is(data: Path, tmp_path: Path) -> None:
@@ -164,14 +160,14 @@ def test_less_than_a_folder_has_leaves_it_as_it_is(data: Path, tmp_path: Path) -
     shutil.rmtree(tmp_path / "jobs")
     assert run(data, tmp_path, num_splits=1, final_runs=1) == whole == read_outcome(tmp_path)
     assert not (tmp_path / "jobs").exists()
-    assert len(run(data, tmp_path / "one", num_splits=1)["splits"]) == 1
+    assert len(run(data, tmp_path / "one", num_splits=1).splits) == 1
 
 
 def test_a_folder_keeps_to_its_plan(data: Path, tmp_path: Path) -> None:
     run(data, tmp_path)
     with pytest.raises(InputError, match="holds an evaluation with other candidates"):
-        run(data, tmp_path, candidates=[Settings(**SMALL, epochs=4)])
-    assert read_outcome(tmp_path)["mean"] >= 0
+        run(data, tmp_path, candidates=[Settings.of(**SMALL, epochs=4)])
+    assert read_outcome(tmp_path).mean >= 0
     (tmp_path / "evaluation.json").write_text("{")
     with pytest.raises(InputError, match="damaged"):
         read_outcome(tmp_path)
@@ -182,18 +178,14 @@ def test_ogb_is_scored_by_its_own_evaluator(tmp_path: Path) -> None:
     (split, *_) = ten_fold(data, 0)
     y = data.y[:, None].astype(np.float32)
     molecules = replace(data, name="ogbg-molhiv", y=y, task="binary", classes=(), targets=("active",), splits=(split,))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jobs, "_load", lambda name, root: molecules)
-        outcome = evaluate(
-            molecules, "ogbg-molhiv", [Settings(**SMALL, epochs=3)], tmp_path, protocol="ogb", grid="test"
-        )
-    assert outcome["metric"] == "rocauc"
-    assert len(outcome["splits"][0]["test_scores"]) == 10
-    assert len(set(outcome["splits"][0]["seeds"])) == 10
-    assert outcome["std"] == pytest.approx(np.std(outcome["splits"][0]["test_scores"]))
+    outcome = evaluate(molecules, [Settings.of(**SMALL, epochs=3)], tmp_path, protocol="ogb")
+    assert outcome.metric == "rocauc"
+    assert len(outcome.splits[0].test_scores) == 10
+    assert len(set(outcome.splits[0].seeds)) == 10
+    assert outcome.std == pytest.approx(np.std(outcome.splits[0].test_scores))
 
 
-@pytest.mark.parametrize("name", [n for n in PROTOCOLS if n != "ogb"])
+@pytest.mark.parametrize("name", [n for n in PROTOCOLS.places if n != "ogb"])
 def test_protocols_give_disjoint_parts(name: str) -> None:
     dataset = tiny(60)
     splits = PROTOCOLS[name].splits(replace(dataset, splits=tuple(ten_fold(dataset, 1))), 1)
@@ -211,14 +203,16 @@ def test_grids_say_what_they_are() -> None:
         for level in ("graph", "node"):
             assert len(set(read_grid(name, "wlhn", level))) == len(read_grid(name, "wlhn", level))
             assert {settings.model for settings in read_grid(name, "gin", level)} == {"gin"}
-    with pytest.raises(InputError, match="neither a known grid nor a file"):
+    with pytest.raises(InputError, match="is neither lean nor paper nor a file"):
         read_grid("huge", "wlhn", "graph")
 
 
 def test_paired_tests_see_a_shift_and_no_difference() -> None:
-    def outcome(scores: Any) -> dict[str, Any]:
-        splits = [{"train": 90, "test": 10, "test_scores": [score]} for score in scores]
-        return {"data": "D", "metric": "accuracy", "splits_hash": "h", "splits": splits}
+    def outcome(scores: Any, splits_hash: str = "h") -> Outcome:
+        settings = Settings.of(**SMALL)
+        plan = Plan("D", "d", "wlhn", "ten-fold", "test", (settings,), 0, splits_hash, None, 1)
+        splits = tuple(SplitOutcome("s", 90, 10, settings, (0.5,), (float(score),), (1,)) for score in scores)
+        return Outcome(plan, "accuracy", splits, Visited(1, 0, 0, 0), 0.0, 0, Work(10, 1.0, "v"))
 
     random = np.random.default_rng(0)
     a = random.normal(0.8, 0.05, 10)
@@ -228,4 +222,43 @@ def test_paired_tests_see_a_shift_and_no_difference() -> None:
     same = compare(outcome(a), outcome(a))
     assert (same.wilcoxon_p, same.corrected_t_p, same.difference) == (1, 1, 0)
     with pytest.raises(InputError, match="splits_hash is h here and g there"):
-        compare(outcome(a), outcome(a) | {"splits_hash": "g"})
+        compare(outcome(a), outcome(a, "g"))
+
+
+def test_outcomes_keep_what_they_say_on_disk(data: Path, tmp_path: Path) -> None:
+    outcome = run(data, tmp_path, num_splits=2)
+    assert read_outcome(tmp_path) == outcome
+    document = outcome.to_json()
+    assert "attention" not in document["splits"][0]["settings"]  # which is another model's
+    assert not (tmp_path / "plan.json").exists()
+
+
+def test_an_evaluation_refines_once_for_each_depth_and_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refined.forget()
+    real, depths = refined.refine, []
+    monkeypatch.setattr(
+        refined, "refine", lambda graphs, depth, **given: depths.append(depth) or real(graphs, depth, **given)
+    )
+    candidates = [Settings.of(hidden_channels=4, num_layers=t, epochs=1, dropout=p) for t in (1, 2) for p in (0.0, 0.5)]
+    evaluate(tiny(60), candidates, tmp_path / "wlhn", final_runs=2)
+    assert sorted(depths) == [1, 2]
+    depths.clear()
+    evaluate(tiny(60), [Settings.of("mlp", hidden_channels=4, epochs=1)], tmp_path / "mlp", final_runs=1)
+    assert not depths
+
+
+def test_a_new_option_leaves_stored_outcomes_valid(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcome = run(data, tmp_path, num_splits=2)
+
+    @dataclass(frozen=True)
+    class MoreOptions(WLHN.Options):
+        wings: int = option(2, "How many wings it has.", at_least=0)
+
+    monkeypatch.setattr(WLHN, "Options", MoreOptions)
+    shutil.rmtree(tmp_path / "jobs")
+    assert read_outcome(tmp_path).splits[0].settings.options.wings == 2
+    again = run(data, tmp_path, num_splits=2)  # the same plan: nothing is run
+    assert again.mean == outcome.mean
+    assert not (tmp_path / "jobs").exists()
+    with pytest.raises(InputError, match="other candidates"):
+        run(data, tmp_path, num_splits=2, candidates=[Settings.of(**SMALL, epochs=3, wings=3)])

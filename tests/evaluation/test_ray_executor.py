@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ import pytest
 from running import wlhn
 from tiny import tiny, write_tu
 
-from wlhn.data import load
 from wlhn.errors import InputError
 from wlhn.evaluation.evaluate import evaluate
+from wlhn.evaluation.executor import Workers
+from wlhn.evaluation.jobs import Shared
 from wlhn.evaluation.ray_executor import _run_here
 from wlhn.training.settings import Settings
 
@@ -146,10 +148,13 @@ def test_a_node_with_other_code_is_refused(tmp_path: Path) -> None:
                 future.set_exception(error)
             return future
 
-    data, settings = write_tu(tmp_path, tiny(60)), [Settings(epochs=1)]
-    options: dict[str, Any] = {"protocol": "ten-fold", "grid": "test", "final_runs": 1, "executor": OtherNode()}
-    with pytest.raises(InputError, match=r"10 of 10 jobs failed, the first: wlhn .* on .*, expected 0\.0\.0 as where"):
-        evaluate(load(data), str(data), settings, tmp_path / "out", **options)
+    class OtherWorkers(Workers):
+        def started(self, shared: Shared) -> Any:
+            return nullcontext((OtherNode(), shared))
+
+    said = r"10 of 10 jobs failed, the first because .* has wlhn .*, but the jobs come from 0\.0\.0"
+    with pytest.raises(InputError, match=said):
+        evaluate(tiny(60), [Settings.of(epochs=1)], tmp_path / "out", final_runs=1, workers=OtherWorkers())
 
 
 def test_an_address_where_nobody_answers_is_refused(tmp_path: Path) -> None:
@@ -163,9 +168,9 @@ def test_an_address_where_nobody_answers_is_refused(tmp_path: Path) -> None:
     ("options", "message"),
     [
         (["--executor", "ray"], "Ray is not installed: expected it here and on each node (pip install 'wlhn[ray]')"),
-        (["--executor", "slurm"], "executor: expected local or ray"),
-        (["--executor", "ray", "--jobs", "2"], "--jobs 2: as many run as the cluster has CPUs"),
-        (["--address", "here:6379"], "--address here:6379: of a Ray cluster, expected --executor ray with it"),
+        (["--executor", "slurm"], "--executor: must be local or ray"),
+        (["--executor", "ray", "--jobs", "2"], "--jobs has no effect with --executor ray"),
+        (["--address", "here:6379"], "--address here:6379 is that of a Ray cluster; add --executor ray"),
     ],
     ids=str,
 )

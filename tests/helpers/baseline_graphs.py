@@ -8,14 +8,15 @@ import torch
 from torch import Tensor, nn
 
 from wlhn import Graphs, refine
-from wlhn.models.registry import MODELS, build_model
-from wlhn.models.settings import ModelSettings
+from wlhn.models.registry import MODELS, build_model, model_class
+from wlhn.training.settings import Settings
 
 FEATURES, EDGE_SIZES = 5, (3, 2)
-AT_ONCE = ("wl-svm", "morgan-forest", "neighbourhood-trees")  # fitted by scikit-learn, without gradients
-SEES_EDGES = ("wlhn", "gin", "gat", "ecc")
-BOTH = [(name, level) for name, entry in MODELS.items() for level in entry.levels]
-LEARNED = [(name, level) for name, level in BOTH if name not in AT_ONCE]
+NAMES = list(MODELS.places)  # all of ours
+MACHINES = [name for name in NAMES if hasattr(model_class(name), "fit")]  # fitted in one go, without gradients
+SEES_EDGES = [name for name in NAMES if model_class(name).sees_edges and name not in MACHINES]
+BOTH = [(name, level) for name in NAMES for level in model_class(name).target_levels]
+LEARNED = [(name, level) for name, level in BOTH if name not in MACHINES]
 
 
 @dataclass
@@ -74,5 +75,6 @@ def _without_symmetry(random: np.random.Generator) -> np.ndarray:
 
 def build(name: str, level: str, edges: bool = False, **options: Any) -> nn.Module:
     torch.manual_seed(0)
-    settings = ModelSettings(model=name, hidden_channels=16, num_layers=2, **options)
-    return build_model(settings, FEATURES, 3, level, EDGE_SIZES if edges else 0)
+    size = {"rounds": 2} if name in MACHINES else {"hidden_channels": 16, "num_layers": 2}
+    settings = Settings.of(name, **size | options)
+    return build_model(name, settings.options, FEATURES, 3, level, EDGE_SIZES if edges else 0)

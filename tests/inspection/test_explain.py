@@ -25,15 +25,15 @@ from wlhn.training.settings import Settings
 @pytest.fixture(scope="module")
 def finder(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     """A model that tells trees with the motif from trees without."""
-    settings = Settings(num_layers=2, hidden_channels=32, epochs=25, patience=25, learning_rate=0.01)
+    settings = Settings.of(num_layers=2, hidden_channels=32, epochs=25, patience=25, learning_rate=0.01)
     return train(planted_motifs(200, seed=0), settings, tmp_path_factory.mktemp("planted") / "run").trained
 
 
 def lead(trained: Trained, graphs: Graphs, wanted: int) -> np.ndarray:
     """The logit of a class minus that of the other, for each graph, node by node as PyG would compute it."""
-    batch = Feed(trained.vocabulary.encode(graphs), "nodes", trained.settings.num_layers).batch(np.arange(len(graphs)))
+    batch = Collator(trained.vocabulary.encode(graphs), on_colours=False).batch(np.arange(len(graphs)))
     with torch.no_grad():
-        logits = run(trained.model.eval(), batch).double().numpy()
+        logits = run_model(trained.model.eval(), batch).double().numpy()
     return logits[:, wanted] - logits[:, 1 - wanted]
 
 
@@ -108,12 +108,12 @@ def test_on_molecules_parts_add_up_to_1e_4_and_nodes_share_their_colours_part(mu
 )
 def test_every_kind_of_wlhn_can_be_explained(options: dict[str, Any], tmp_path: Path) -> None:
     some = load("MUTAG").select(np.arange(40))
-    settings = Settings(hidden_channels=8, num_layers=2, epochs=1, **options)
+    settings = Settings.of(hidden_channels=8, num_layers=2, epochs=1, **options)
     trained = train(some, settings, tmp_path / "run").trained
     for g in range(0, 40, 13):
-        one = Feed(trained.vocabulary.encode(some.graphs.select([g])), "colours", 2).batch(np.array([0]))
+        one = Collator(trained.vocabulary.encode(some.graphs.select([g])), True, 2).batch(np.array([0]))
         with torch.no_grad():
-            logits = run(trained.model.eval(), one)[0].tolist()
+            logits = run_model(trained.model.eval(), one)[0].tolist()
         margin = explain(trained, some.graphs, g).margin(1)
         assert margin.base + margin.node.sum() == pytest.approx(margin.value, abs=1e-6)
         assert margin.value == pytest.approx(logits[1] - logits[0], abs=1e-4)

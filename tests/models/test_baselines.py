@@ -19,10 +19,10 @@ from wlhn.hyperbolic import poincare_distance
 from wlhn.models.diffpool import diff_pool
 from wlhn.models.ecc import EDGE_FILTERS, EdgeConditioned
 from wlhn.models.geom_gcn import neighbourhoods
-from wlhn.nn.machine import Inputs
 from wlhn.models.pgnn import PositionLayer, draw_anchors, nearest_anchors
 from wlhn.nn.dropout import Dropout
 from wlhn.nn.latent_space import latent_distance, place_nodes
+from wlhn.nn.machine import Inputs
 from wlhn.nn.pooling import sort_pool
 
 GRAPHS = sample().graphs
@@ -67,7 +67,7 @@ def test_edges_to_nowhere_are_refused(name: str) -> None:
 
 def test_gin_and_its_gradients_as_pyg() -> None:
     ours = build("gin", "graph")
-    theirs = PlainGIN(FEATURES, 16, 2, 3)
+    theirs = PlainGIN(FEATURES, 3, hidden_channels=16, num_layers=2)
     theirs.load_state_dict(ours.state_dict())
     for model in (ours, theirs):
         model.train()(rows(FEATURES), EDGES, BATCH).square().sum().backward()

@@ -97,7 +97,7 @@ def test_hgcn_stays_finite_on_cornell(name: str, curvature: float) -> None:
     from wlhn.training.settings import Settings
 
     cornell = load("Cornell")
-    settings = Settings(
+    settings = Settings.of(
         model=name,
         curvature=curvature,
         local_aggregation=True,

@@ -7,8 +7,8 @@ import torch
 from baseline_graphs import build, sample
 
 from wlhn import InputError
-from wlhn.nn.machine import Inputs
 from wlhn.models.neighbourhood_trees import NeighbourhoodTrees, statistics
+from wlhn.nn.machine import Inputs
 
 
 def test_statistics_by_plain_loops() -> None:

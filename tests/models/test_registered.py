@@ -1,21 +1,29 @@
 """What every registered model must do, whichever it is."""
 
+import inspect
 import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
-from baseline_graphs import BOTH, FEATURES, LEARNED, SEES_EDGES, build, sample
+from baseline_graphs import BOTH, FEATURES, LEARNED, MACHINES, NAMES, SEES_EDGES, build, sample
+from tiny import tiny
 from torch import nn
 from typer.testing import CliRunner
 
 from wlhn import InputError
+from wlhn.batching.collator import Collator, run_model
 from wlhn.cli.app import app
-from wlhn.nn.machine import AtOnce
+from wlhn.data import load
+from wlhn.data.vocabulary import Vocabulary
 from wlhn.models.pgnn import PGNN, draw_anchors, nearest_anchors
-from wlhn.models.registry import MODELS
+from wlhn.models.registry import build_model, model_class
+from wlhn.nn.capabilities import FittedInOneGo
+from wlhn.options.option import named_fields
 from wlhn.runs.run_folder import load_run
+from wlhn.training.settings import Settings
 
 OPTIONS = [  # each option away from its default, so that no branch goes unseen
     ("gin", {"learn_epsilon": True}),
@@ -32,11 +40,17 @@ OPTIONS = [  # each option away from its default, so that no branch goes unseen
     ("structure-agnostic", {"sum_first": True}),
 ]
 
+MACHINE_OPTIONS = [
+    ("wl-svm", {"svm_penalty": 1e4}),
+    ("morgan-forest", {"trees": 50}),
+    ("neighbourhood-trees", {"trees": 20}),
+]
+
 
 def fitted(model: nn.Module, level: str, edges: bool = False) -> nn.Module:
-    """A model after a first look at the sample: running statistics, or fitted at once."""
+    """A model after a first look at the sample: running statistics, or fitted in one go."""
     given = sample().inputs(edges)
-    if isinstance(model, AtOnce):
+    if isinstance(model, FittedInOneGo):
         model.fit(*given.values(), y=sample().targets(level), task="classification")
     else:
         model.train()(**given)
@@ -58,9 +72,9 @@ def test_overfits_to_near_zero_loss(name: str, level: str) -> None:
     assert loss < 0.02
 
 
-@pytest.mark.parametrize(("name", "options"), [("wl-svm", {"svm_penalty": 1e4}), ("morgan-forest", {"trees": 50})])
+@pytest.mark.parametrize(("name", "options"), [case for case in MACHINE_OPTIONS if case[0] != "neighbourhood-trees"])
 @pytest.mark.parametrize("task", ["classification", "binary", "regression"])
-def test_models_fitted_at_once_learn_by_heart(name: str, options: dict, task: str) -> None:
+def test_machines_learn_by_heart(name: str, options: dict, task: str) -> None:
     model, y, given = build(name, "graph", **options), sample().targets("graph"), sample().inputs()
     if task != "classification":
         y = torch.stack([y == 0, y == 1, y == 2], dim=1).float()
@@ -81,7 +95,7 @@ def test_numbering_of_nodes_does_not_matter(name: str, level: str) -> None:
 
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
 def test_numbering_does_not_matter_with_options(name: str, options: dict) -> None:
-    _assert_equivariant(name, MODELS[name].levels[-1], options=options)
+    _assert_equivariant(name, model_class(name).target_levels[-1], options=options)
 
 
 @pytest.mark.parametrize("name", SEES_EDGES)
@@ -100,8 +114,8 @@ def _assert_equivariant(name: str, level: str, edges: bool = False, options: dic
     for graphs, renumber in ((one, slice(None)), (other, order)):
         if isinstance(model, PGNN):  # its anchors are what they are: renumbered with the nodes
             sizes = np.diff(one.graphs.node_ptr)
-            anchors = np.concatenate([draw_anchors(n, model.anchor_sets) for n in sizes])[renumber]
-            s, nearest = nearest_anchors(graphs.graphs.edge_index.astype(np.int64), anchors, model.anchor_hops)
+            anchors = np.concatenate([draw_anchors(n, model.options.anchor_sets) for n in sizes])[renumber]
+            s, nearest = nearest_anchors(graphs.graphs.edge_index.astype(np.int64), anchors, model.options.anchor_hops)
             model.similarities = lambda *_, s=s, nearest=nearest: (torch.from_numpy(s), torch.from_numpy(nearest))
         answers.append(model(**graphs.inputs(edges)).detach())
     expected = answers[0] if level == "graph" else answers[0][order]
@@ -112,7 +126,7 @@ def _assert_equivariant(name: str, level: str, edges: bool = False, options: dic
     ("name", "level", "edges", "options"),
     [
         *((name, level, False, {}) for name, level in LEARNED),
-        *((name, MODELS[name].levels[-1], False, options) for name, options in OPTIONS),
+        *((name, model_class(name).target_levels[-1], False, options) for name, options in OPTIONS),
         *((name, "graph", True, {}) for name in SEES_EDGES),
     ],
     ids=str,
@@ -124,36 +138,49 @@ def test_every_parameter_gets_a_gradient(name: str, level: str, edges: bool, opt
     assert not without
 
 
-@pytest.mark.parametrize("name", sorted(set(MODELS) - set(SEES_EDGES) - {"morgan-forest"}))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - set(SEES_EDGES) - {"morgan-forest"}))
 def test_models_that_do_not_see_edges_say_so(name: str) -> None:
-    with pytest.raises(InputError, match="does not see features of edges"):
-        build(name, MODELS[name].levels[0], edges=True)
+    with pytest.raises(InputError, match="does not use features of edges"):
+        build(name, model_class(name).target_levels[0], edges=True)
 
 
 @pytest.mark.parametrize(("name", "level"), BOTH)
-def test_trains_and_predicts_by_command(name: str, level: str, tmp_path: Path) -> None:
+def test_a_command_trains_it_and_another_predicts_the_same(name: str, level: str, tmp_path: Path) -> None:
     data = {"graph": "MUTAG", "node": "karate"}[level]
     run = tmp_path / "run"
-    size = ["--hidden-channels", "8", "--num-layers", "2", "--epochs", "2"]
+    size = (
+        ["--set", "rounds=2"] if name in MACHINES else ["--hidden-channels", "8", "--num-layers", "2", "--epochs", "2"]
+    )
     told = CliRunner().invoke(app, ["train", data, "--model", name, *size, "--out", str(run), "--json"])
     assert told.exit_code == 0, told.output
-    scores = json.loads(told.output)["scores"]
+    about = json.loads(told.output)
     predicted = CliRunner().invoke(app, ["predict", str(run), data, "--out", str(tmp_path / "out.csv")])
     assert predicted.exit_code == 0, predicted.output
-    assert load_run(run).settings.model == name
-    assert 0 <= scores["test"] <= 1
+    assert load_run(run).settings == Settings.from_json(about["settings"])
+    answers, truth = pd.read_csv(tmp_path / "out.csv")["prediction"].astype(str), load(data)
+    classes = np.array([str(value) for value in truth.classes])[truth.y]
+    test = json.loads((run / "split.json").read_bytes())["test"]
+    assert (answers.to_numpy()[test] == classes[test]).mean() == pytest.approx(about["scores"]["test"])
 
 
-@pytest.mark.parametrize("name", [name for name, entry in MODELS.items() if len(entry.levels) == 1])
+@pytest.mark.parametrize("name", [name for name in NAMES if len(model_class(name).target_levels) == 1])
 def test_models_for_one_level_refuse_the_other(name: str) -> None:
-    level = {"graph": "node", "node": "graph"}[MODELS[name].levels[0]]
-    with pytest.raises(InputError, match=f"predicts {MODELS[name].levels[0]}s"):
+    level = {"graph": "node", "node": "graph"}[model_class(name).target_levels[0]]
+    with pytest.raises(InputError, match=f"predicts targets of {model_class(name).target_levels[0]}s"):
         build(name, level)
 
 
-def test_all_options_are_tried() -> None:
-    tried = {option for _, options in OPTIONS for option in options} | {"svm_penalty", "trees", "learn_curvature"}
-    assert {o for name, entry in MODELS.items() if name != "wlhn" for o in entry.options} <= tried
+def test_every_option_of_a_baseline_is_tried_away_from_its_default() -> None:
+    tried = {(name, option) for name, options in [*OPTIONS, *MACHINE_OPTIONS] for option in options}
+    for name in NAMES:
+        if name == "wlhn":  # has a file of its own
+            continue
+        base = named_fields(model_class(name).__mro__[1].Options)
+        own = set(named_fields(model_class(name).Options)) - set(base) - {"hidden_channels", "rounds"}
+        assert {(name, option) for option in own} <= tried
+    for name, options in [*OPTIONS, *MACHINE_OPTIONS]:
+        defaults = model_class(name).Options()
+        assert all(getattr(defaults, option) != value for option, value in options.items())
 
 
 @pytest.mark.parametrize(("name", "level"), LEARNED)
@@ -164,3 +191,62 @@ def test_a_batch_of_one_node_is_learned_from(name: str, level: str) -> None:
     assert outputs.shape == (1, 3)
     for parameter in model.parameters():
         assert parameter.grad is None or torch.isfinite(parameter.grad).all()
+
+
+@pytest.mark.parametrize(("name", "level"), LEARNED)
+@pytest.mark.parametrize("head", ["euclidean", "hyperbolic"])
+def test_shapes_and_gradients_with_either_head(name: str, level: str, head: str) -> None:
+    model, y = build(name, level, head=head).train(), sample().targets(level)
+    outputs = model(**sample().inputs())
+    assert outputs.shape == (len(y), 3)
+    nn.functional.cross_entropy(outputs, y).backward()
+    missing = [key for key, value in model.named_parameters() if value.grad is None or not value.grad.isfinite().all()]
+    assert not missing
+
+
+@pytest.mark.parametrize("name", [name for name, level in LEARNED if level == "graph"])
+def test_graphs_of_a_batch_do_not_see_each_other(name: str) -> None:
+    model, both = build(name, "graph").eval(), sample(count=2)
+    alone = type(both)(both.graphs.select([0])).inputs()
+    torch.testing.assert_close(model(**both.inputs())[:1], model(**alone), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", SEES_EDGES)
+def test_edge_features_matter(name: str) -> None:
+    model, given = build(name, "graph", edges=True).eval(), sample().inputs(edges=True)
+    outputs = [model(**given | {"edge_attr": torch.full_like(given["edge_attr"], k)}) for k in (0, 1)]
+    assert not torch.allclose(*outputs)
+
+
+@pytest.mark.parametrize(("name", "level"), LEARNED)
+def test_a_mini_batch_gives_what_forward_gives(name: str, level: str) -> None:
+    data = tiny(6)
+    vocabulary, settings = Vocabulary.fit(data), Settings.of(name, hidden_channels=8, num_layers=2)
+    model = build_model(name, settings.options, 3, 2, level).eval()
+    index = np.array([4, 1, 2])
+    part = data.graphs.select(index)
+    nodes = torch.from_numpy(vocabulary.encode(part).x), torch.from_numpy(part.edge_index.astype(np.int64))
+    wanted = model(*nodes, torch.from_numpy(part.graph_of_node))
+    collator = Collator(vocabulary.encode(data.graphs), hasattr(model, "run_on_colours"), 2, level)
+    torch.testing.assert_close(run_model(model, collator.batch(index)), wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_names_every_option(name: str) -> None:
+    model = model_class(name)
+    parameters = inspect.signature(model).parameters
+    for option, each in named_fields(model.Options).items():
+        assert parameters[option].default == each.default
+        assert f"    {option}: {each.metadata['about']}" in (model.__doc__ or "")
+
+
+def test_unknown_models_and_options_are_refused() -> None:
+    with pytest.raises(InputError, match=r"model 'gnn' is not known; known are wlhn, gin"):
+        Settings.of("gnn")
+    with pytest.raises(InputError, match="gin has no option 'readout'"):
+        Settings.of("gin", readout="all")
+    with pytest.raises(InputError, match="wlhn has no option 'taus'; did you mean tau"):
+        Settings.of("wlhn", taus=1.0)
+    for bad in ({"num_layers": -1}, {"tau": float("nan")}, {"head": "flat"}, {"epochs": 2.5}, {"tau": "long"}):
+        with pytest.raises(InputError, match=f"{next(iter(bad))}: must be"):
+            Settings.of("wlhn", **bad)

@@ -67,12 +67,16 @@ def test_quotient_equals_per_node(kind: str, options: dict, train: bool, dtype: 
     x_width = {"label": 3, "degree": 1, "continuous": 3}[kind]
     for count in (1, 6):
         graphs, x = molecules(count, count=count, kind=kind)
-        model = awake(WLHN(x_width, 8, 3, 2, learn_epsilon=True, **options)).to(dtype).train(train)
-        twin = WLHN(x_width, 8, 3, 2, learn_epsilon=True, **options).to(dtype).train(train)
+        model = (
+            awake(WLHN(x_width, 2, hidden_channels=8, num_layers=3, learn_epsilon=True, **options))
+            .to(dtype)
+            .train(train)
+        )
+        twin = WLHN(x_width, 2, hidden_channels=8, num_layers=3, learn_epsilon=True, **options).to(dtype).train(train)
         twin.load_state_dict(model.state_dict())
         batch = colours(graphs, x, 3, dtype, nodes=True)
         assert kind == "continuous" or batch.num_rows[0] < graphs.num_nodes  # there is something to share
-        results = model.run(batch), twin.run(per_node(twin, graphs, x, dtype))
+        results = model.run_on_colours(batch), twin.run_on_colours(per_node(twin, graphs, x, dtype))
         torch.testing.assert_close(*results, rtol=tolerance, atol=tolerance)
         for result in results:
             (result * torch.linspace(-1, 1, result.numel(), dtype=dtype).reshape(result.shape)).sum().backward()
@@ -120,7 +124,7 @@ def algorithm_2(model: WLHN, x: Tensor, edge_index: Tensor, batch: Tensor) -> Te
 def test_equals_algorithm_2(layers: int, tau: float, train: bool) -> None:
     torch.manual_seed(layers)
     graphs, x = molecules(3)
-    model = awake(WLHN(3, 6, layers, 4, tau=tau).double()).train(train)
+    model = awake(WLHN(3, 4, hidden_channels=6, num_layers=layers, tau=tau).double()).train(train)
     for linear in (model.encoder, *(layer.lin2 for layer in model.layers)):
         linear.bias.data += 2  # no dead rows: there the paper is silent
     edges, batch = torch.from_numpy(graphs.edge_index.astype(np.int64)), torch.from_numpy(graphs.graph_of_node)
@@ -143,7 +147,7 @@ def test_every_parameter_learns(options: dict) -> None:
     torch.manual_seed(1)
     graphs, x = molecules(1, count=12)
     graphs = graphs if "edge_channels" not in options else with_bonds(graphs)
-    model = WLHN(3, 16, out_channels=3, **options)
+    model = WLHN(3, 3, hidden_channels=16, **options)
     edge_attr = None if graphs.edge_attr is None else torch.from_numpy(graphs.edge_attr.astype(np.float32))
     edges, batch = torch.from_numpy(graphs.edge_index.astype(np.int64)), torch.from_numpy(graphs.graph_of_node)
     out = model(torch.from_numpy(x).float(), edges, batch, edge_attr)
@@ -153,14 +157,14 @@ def test_every_parameter_learns(options: dict) -> None:
 
 
 def test_frozen_encoder_trains_the_head_alone() -> None:
-    model = WLHN(3, 4, 2, 2, frozen_encoder=True)
+    model = WLHN(3, 2, hidden_channels=4, num_layers=2, frozen_encoder=True)
     assert {name.split(".")[0] for name, p in model.named_parameters() if p.requires_grad} == {"head"}
 
 
 def test_gradient_of_the_whole_model() -> None:
     torch.manual_seed(2)
     graphs, x = molecules(2, count=2, nodes=5)
-    model = awake(WLHN(3, 3, 2, 2, learn_tau=True, learn_epsilon=True).double())
+    model = awake(WLHN(3, 2, hidden_channels=3, num_layers=2, learn_tau=True, learn_epsilon=True).double())
     batch = colours(graphs, x, 2, torch.float64)
     ours = {n: p.detach().clone().requires_grad_() for n, p in model.named_parameters() if not n.startswith("head.")}
 
@@ -177,22 +181,22 @@ class _Run(nn.Module):
         self.model = model
 
     def forward(self, batch: ColourBatch) -> Tensor:
-        return self.model.run(batch)
+        return self.model.run_on_colours(batch)
 
 
 def test_order_of_nodes_and_graphs_does_not_matter() -> None:
     torch.manual_seed(3)
     graphs, x = molecules(7)
-    model = awake(WLHN(3, 8, 3, 2).double()).eval()
+    model = awake(WLHN(3, 2, hidden_channels=8, num_layers=3).double()).eval()
     quotient = make_quotient(graphs, x, 3)
-    expected = model.run(quotient.batch(np.arange(6)))
+    expected = model.run_on_colours(quotient.batch(np.arange(6)))
     random = np.random.default_rng(0)
     within = np.concatenate([random.permutation(np.arange(a, b)) for a, b in pairwise(graphs.node_ptr)])
     shuffled = make_quotient(graphs.permute(within), x[within], 3)
-    torch.testing.assert_close(model.run(shuffled.batch(np.arange(6))), expected)
+    torch.testing.assert_close(model.run_on_colours(shuffled.batch(np.arange(6))), expected)
     order = random.permutation(6)
-    torch.testing.assert_close(model.run(quotient.batch(order)), expected[order])
-    alone = torch.cat([model.run(quotient.batch([g])) for g in range(6)])
+    torch.testing.assert_close(model.run_on_colours(quotient.batch(order)), expected[order])
+    alone = torch.cat([model.run_on_colours(quotient.batch([g])) for g in range(6)])
     torch.testing.assert_close(alone, expected)
 
 
@@ -210,12 +214,12 @@ def test_bonds_count_in_colours_and_messages(edge_channels: int | tuple[int, int
     graphs = with_bonds(plain)
     attr = graphs.edge_attr if isinstance(edge_channels, tuple) else graphs.edge_attr.astype(np.float64)
     graphs = Graphs(**(vars(graphs) | {"edge_attr": attr}))
-    model = awake(WLHN(3, 8, 3, 2, edge_channels=edge_channels).double())
+    model = awake(WLHN(3, 2, hidden_channels=8, num_layers=3, edge_channels=edge_channels).double())
     batch = make_quotient(graphs, x, 3, edges=True).batch(np.arange(6))
     edges = torch.from_numpy(graphs.edge_index.astype(np.int64))
     assert batch.num_rows[-1] < graphs.num_nodes
     per_node = model(torch.from_numpy(x), edges, torch.from_numpy(graphs.graph_of_node), torch.from_numpy(attr))
-    torch.testing.assert_close(model.run(batch), per_node)
+    torch.testing.assert_close(model.run_on_colours(batch), per_node)
     other = model(torch.from_numpy(x), edges, torch.from_numpy(graphs.graph_of_node), torch.from_numpy(attr).flip(0))
     assert not torch.allclose(other, per_node)
 
@@ -224,12 +228,12 @@ def test_fifty_layers_train_without_nan() -> None:
     torch.manual_seed(5)
     graphs, x = molecules(5, count=16)
     batch = make_quotient(graphs, x.astype(np.float32), 50).batch(np.arange(16))
-    model, y = WLHN(3, 16, 50, 2), torch.arange(16) % 2
+    model, y = WLHN(3, 2, hidden_channels=16, num_layers=50), torch.arange(16) % 2
     optimizer = torch.optim.Adam(model.parameters(), 1e-3)
     losses = []
     for _ in range(40):
         optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model.run(batch), y)
+        loss = nn.functional.cross_entropy(model.run_on_colours(batch), y)
         loss.backward()
         assert all(torch.isfinite(p.grad).all() for p in model.parameters())
         optimizer.step()
@@ -243,8 +247,8 @@ def test_logits_are_finite_for_any_tau(tau: float, head: str) -> None:
     torch.manual_seed(6)
     graphs, x = molecules(6)
     batch = make_quotient(graphs, x.astype(np.float32), 8).batch(np.arange(6))
-    model = WLHN(3, 8, 8, 2, tau=tau, head=head, learn_tau=True)
-    out = model.run(batch)
+    model = WLHN(3, 2, hidden_channels=8, num_layers=8, tau=tau, head=head, learn_tau=True)
+    out = model.run_on_colours(batch)
     out.sum().backward()
     assert torch.isfinite(out).all()
     assert all(torch.isfinite(p.grad).all() for p in model.parameters())
@@ -252,7 +256,7 @@ def test_logits_are_finite_for_any_tau(tau: float, head: str) -> None:
 
 
 def test_graphs_without_edges_are_graphs() -> None:
-    model = WLHN(2, 4, 2, 3)
+    model = WLHN(2, 3, hidden_channels=4, num_layers=2)
     assert torch.isfinite(model(torch.rand(3, 2), torch.empty(2, 0, dtype=torch.int64))).all()
 
 
@@ -269,7 +273,7 @@ def test_graphs_without_edges_are_graphs() -> None:
 )
 def test_bad_input_is_named(arguments: tuple, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        WLHN(3, 4, 2, 2)(*arguments)
+        WLHN(3, 2, hidden_channels=4, num_layers=2)(*arguments)
 
 
 @pytest.mark.parametrize(

@@ -102,10 +102,10 @@ def test_whole_model_in_plain_torch(plain_torch: Callable[[], None]) -> None:
     edges = np.random.default_rng(0).integers(0, 30, (2, 40))
     graphs = Graphs.from_edges(np.concatenate([edges, edges[::-1]], 1), num_nodes=30)
     batch = make_quotient(graphs, np.eye(2)[np.arange(30) % 2], 3).batch([0])
-    model = WLHN(2, 8, 3, 4, learn_tau=True).double()
-    compiled = results(lambda *_: model.run(batch), tuple(model.parameters()))
+    model = WLHN(2, 4, hidden_channels=8, num_layers=3, learn_tau=True).double()
+    compiled = results(lambda *_: model.run_on_colours(batch), tuple(model.parameters()))
     plain_torch()
-    for a, b in zip(compiled, results(lambda *_: model.run(batch), tuple(model.parameters())), strict=True):
+    for a, b in zip(compiled, results(lambda *_: model.run_on_colours(batch), tuple(model.parameters())), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-9)
 
 

@@ -158,7 +158,7 @@ def test_names_from_data_are_text(browser: Any, tmp_path: Path) -> None:
 @pytest.mark.dataset("IMDB-BINARY")
 def test_a_page_of_social_networks(browser: Any, tmp_path: Path) -> None:
     imdb = load("IMDB-BINARY")
-    trained = train(imdb, Settings(hidden_channels=16, epochs=1), tmp_path / "run").trained
+    trained = train(imdb, Settings.of(hidden_channels=16, epochs=1), tmp_path / "run").trained
     write_page(explorer_document(imdb, trained), tmp_path / "imdb.html")
     open_page(browser, tmp_path / "imdb.html")
     assert browser.execute_script("return wlhn.disc.n") == 10_000

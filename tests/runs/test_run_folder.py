@@ -18,7 +18,7 @@ from wlhn.runs.train import TrainedRun, train
 from wlhn.training.metrics import average_precision, roc_auc
 from wlhn.training.settings import Settings
 
-SETTINGS = Settings(hidden_channels=8, num_layers=2, epochs=3)
+SETTINGS = Settings.of(hidden_channels=8, num_layers=2, epochs=3)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_full_disk_leaves_old_results_whole(small_disk: Path) -> None:
     write_json(small_disk / "old.json", {"score": 1})
     with pytest.raises(OSError, match="No space left") as error:
-        train(tiny(), Settings(hidden_channels=64, num_layers=3, epochs=2), small_disk / "run")
+        train(tiny(), Settings.of(hidden_channels=64, num_layers=3, epochs=2), small_disk / "run")
     assert str(small_disk) in str(error.value.filename)
     assert (small_disk / "old.json").read_text() == '{\n  "score": 1\n}\n'
     with pytest.raises(InputError, match="no finished run"):

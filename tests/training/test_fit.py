@@ -16,7 +16,7 @@ from wlhn.training.fit import Epoch, Fitted, fit
 from wlhn.training.problem import Problem
 from wlhn.training.settings import Settings
 
-SETTINGS = Settings(hidden_channels=8, num_layers=2, epochs=6, batch_size=8, dropout=0.5, learning_rate=0.01)
+SETTINGS = Settings.of(hidden_channels=8, num_layers=2, epochs=6, batch_size=8, dropout=0.5, learning_rate=0.01)
 
 
 def problem(dataset: Dataset | None = None, settings: Settings = SETTINGS) -> Problem:

@@ -31,7 +31,7 @@ from wlhn.training.problem import Problem
 from wlhn.training.settings import Settings
 from wlhn.training.team import Team, Workers, balanced_parts
 
-SETTINGS = Settings(hidden_channels=8, num_layers=2, batch_size=17)  # of 18 graphs: a batch of 17, and one of 1
+SETTINGS = Settings.of(hidden_channels=8, num_layers=2, batch_size=17)  # of 18 graphs: a batch of 17, and one of 1
 CASES: dict[str, dict[str, Any]] = {
     "wlhn": {},
     "edges": {"edge_features": True},

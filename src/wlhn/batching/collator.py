@@ -18,8 +18,6 @@ from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.options.training import TrainingOptions
 
-WHOLE_GRAPH_NODES = TrainingOptions.whole_graph_nodes
-
 
 @dataclass(frozen=True, eq=False)
 class NodeBatch:
@@ -60,7 +58,7 @@ class Collator:
         on_colours: bool,
         depth: int = 0,
         level: Literal["graph", "node"] = "graph",
-        whole_graph_nodes: int = WHOLE_GRAPH_NODES,
+        whole_graph_nodes: int = TrainingOptions.whole_graph_nodes,
     ) -> None:
         graphs = encoded.graphs
         empty = np.flatnonzero(np.diff(graphs.node_ptr) == 0)

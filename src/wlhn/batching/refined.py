@@ -59,6 +59,12 @@ def refined(graphs: Graphs, start: NDArray[Any], depth: int, edge_code: NDArray[
     return hierarchy
 
 
+def forget() -> None:
+    """Forget all hierarchies that are kept."""
+    with _lock:
+        _kept.clear()
+
+
 def _numbers(hierarchy: Hierarchy) -> int:
     return hierarchy.num_nodes * (hierarchy.depth + 1)
 

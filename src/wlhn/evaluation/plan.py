@@ -80,9 +80,7 @@ def begin(folder: Path, plan: Plan, before: Plan | None) -> Plan:
         if _most(before.search, plan.search) != plan.search:  # fewer would take the place of more
             different.append("search")
         if different:
-            raise InputError(
-                f"{folder}: holds an evaluation with another {' and another '.join(different)}; choose another folder"
-            )
+            raise InputError(f"{folder}: holds an evaluation with other {', '.join(different)}; choose another folder")
     write_json(path, plan.to_json())
     return plan
 

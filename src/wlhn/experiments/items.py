@@ -21,6 +21,7 @@ from wlhn.files import replacing
 from wlhn.options.option import one_of
 
 PARTS = ("datasets", "models", "grid", "splits", "final_runs", "seed", "workers", "retry_failed")
+FLAGS = {"datasets": "--dataset", "models": "--model", "workers": "--jobs or --executor"}
 NOT_CHECKED = ("grid", "splits", "final_runs", "seed", "retry_failed")  # a check does what is stored, and keeps no jobs
 
 
@@ -71,7 +72,7 @@ def reproduce(item: str, request: Request) -> Iterator[Finished]:
     entry = item_named(item)
     plain = Request(request.folder)
     for part in PARTS:
-        name = f"--{part.replace('_', '-').removesuffix('s')}"
+        name = FLAGS.get(part, f"--{part.replace('_', '-')}")
         if part not in entry.takes and getattr(request, part) != getattr(plain, part):
             raise InputError(f"{name} has no effect on {item}; leave it out")
         if part in NOT_CHECKED and request.check and getattr(request, part) != getattr(plain, part):

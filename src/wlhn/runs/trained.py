@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from wlhn.batching.collator import WHOLE_GRAPH_NODES, Collator, run_model
+from wlhn.batching.collator import Collator, run_model
 from wlhn.batching.loader import Loader
 from wlhn.data.dataset import Column, Dataset, Level, Task
 from wlhn.data.vocabulary import Encoded, Vocabulary
@@ -25,7 +25,7 @@ from wlhn.nn.capabilities import AnswersDepthByDepth, HasPoints, needs_points
 from wlhn.runs.layerwise import depths, points
 from wlhn.training.fit import Fitted
 from wlhn.training.loss import probabilities
-from wlhn.training.problem import Problem, collator_of, depth_of, vocabulary_of
+from wlhn.training.problem import Problem, collator_of, depth_of, vocabulary_of, whole_graph_nodes
 from wlhn.training.settings import Settings
 
 CHUNK = 256  # graphs at a time
@@ -139,9 +139,9 @@ class Trained:
 
     def _parts(self, graphs: Graphs, chunk: int, level: Level) -> Iterator[tuple[int, Graphs, Encoded, Collator]]:
         """So many graphs at a time, or a large one alone."""
-        first = 0
+        first, most = 0, whole_graph_nodes(self.settings)
         while first < len(graphs):
-            room = int(np.searchsorted(graphs.node_ptr, graphs.node_ptr[first] + WHOLE_GRAPH_NODES, side="right")) - 1
+            room = int(np.searchsorted(graphs.node_ptr, graphs.node_ptr[first] + most, side="right")) - 1
             last = max(min(first + chunk, room), first + 1)
             part = graphs if last - first == len(graphs) else graphs.select(np.arange(first, last))
             encoded = self.vocabulary.encode(part)

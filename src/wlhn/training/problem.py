@@ -136,8 +136,12 @@ def vocabulary_of(settings: Settings, dataset: Dataset) -> Vocabulary:
 def collator_of(settings: Settings, encoded: Encoded, level: Literal["graph", "node"]) -> Collator:
     """Encoded graphs as the model of these settings computes on them."""
     on_colours = hasattr(model_class(settings.model), "run_on_colours")
-    whole = getattr(settings.training, "whole_graph_nodes", TrainingOptions.whole_graph_nodes)
-    return Collator(encoded, on_colours, depth_of(settings), level, whole)
+    return Collator(encoded, on_colours, depth_of(settings), level, whole_graph_nodes(settings))
+
+
+def whole_graph_nodes(settings: Settings) -> int:
+    """How many nodes are taken in one piece; a machine has no such option, and takes as many as networks do."""
+    return int(getattr(settings.training, "whole_graph_nodes", TrainingOptions.whole_graph_nodes))
 
 
 def depth_of(settings: Settings) -> int:
