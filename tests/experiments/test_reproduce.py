@@ -280,7 +280,7 @@ def test_bad_input_ends_with_one_sentence(tmp_path: Path, grid: Path) -> None:
         ),
         (
             ["reproduce", "figure-hierarchy", "--executor", "ray"],
-            "--jobs or --executor has no effect on figure-hierarchy",
+            "--executor has no effect on figure-hierarchy",
         ),
         (["reproduce", "table-time", "--seed", "3"], "--seed has no effect on table-time"),
         (["report", str(tmp_path / "nowhere")], "no such folder"),
