@@ -4,14 +4,19 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint clean
+.PHONY: demo check test lint clean
 
 demo: $(VENV)/.demo
 	$(BIN)/wlhn train
 
-# One thread: small tensors gain nothing from more, and spinning threads lose much on a busy machine.
+# One thread each: small tensors gain nothing from more, and spinning threads lose much on a busy machine.
 test: lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+
+# The quick tests: the layout, and the rooms without training.
+QUICK = tests/test_architecture.py tests/test_files.py tests/graphs tests/hierarchy tests/hyperbolic tests/loops tests/ops
+check: lint
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(QUICK)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
