@@ -55,7 +55,7 @@ class GraphEstimator(BaseEstimator):
         known = self._options()
         for name, value in options.items():
             if name not in known:
-                raise TypeError(f"{type(self).__name__}: {unknown_option(self._model_name(), name, known)}")
+                raise TypeError(f"{type(self).__name__}: {unknown_option(str(self.model), name, known)}")
             setattr(self, name, value)
 
     def __init_subclass__(cls, **keywords: Any) -> None:
@@ -71,10 +71,18 @@ class GraphEstimator(BaseEstimator):
             cls.__doc__ = f"{inspect.cleandoc(cls.__doc__)}\n\nArgs:\n{SHARED_PARAMETERS}\n{listed}\n"
 
     def _model_name(self) -> str:
-        return self.model if isinstance(self.model, str) else MODELS.name_of(self.model)
+        if isinstance(self.model, str):
+            return self.model
+        if not (isinstance(self.model, type) and issubclass(self.model, Model)):
+            raise InputError(f"model: must be a name or a class derived from wlhn.nn.model.Model, found {self.model!r}")
+        return MODELS.name_of(self.model)
 
     def _options(self) -> dict[str, Any]:
-        return named_options(self._model_name())
+        """The options of the model; of one that is not known, which `fit` will say, those of wlhn."""
+        try:
+            return named_options(self._model_name())
+        except InputError:
+            return named_options("wlhn")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All parameters: those of every estimator, and the options of the model, with their defaults if not set."""
@@ -92,7 +100,9 @@ class GraphEstimator(BaseEstimator):
         return self
 
     def _settings(self) -> Settings:
-        return Settings.of(self.model, **{name: getattr(self, name) for name in self._options() if name in vars(self)})
+        return Settings.of(
+            self._model_name(), **{name: getattr(self, name) for name in self._options() if name in vars(self)}
+        )
 
     def _fit(self, dataset: Dataset, nodes: ArrayLike | None = None) -> Self:
         """Train on the items of a data set, or on some of its nodes."""

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from wlhn.data.registry import known_name
 from wlhn.errors import InputError
 from wlhn.files import read_json
+from wlhn.training.settings import taken_by
 
 FOLDER = Path(__file__).parent / "paper"
 FORM = '{"protocol": NAME, "columns": [{"key": DATA}], "rows": [{"model": MODEL, "name": TEXT, "settings": {…}}]}'
@@ -117,7 +118,7 @@ def read_table(name: str) -> Table:
 
 
 def _row(row: Mapping[str, Any], settings: Mapping[str, Any]) -> Row:
-    own = {"settings": {**settings, **row.get("settings", {})}}
+    own = {"settings": {**taken_by(row["model"], settings), **row.get("settings", {})}}
     columns = {"columns": tuple(row["columns"]) if "columns" in row else None}
     return Row(**{"key": row["model"], "name": row["model"], **row, **own, **columns})
 

@@ -60,21 +60,10 @@ class AnswersDepthByDepth(SumsOverNodes, Protocol):
 
 @runtime_checkable
 class FittedInOneGo(Protocol):
-    """Is not trained by gradients, epoch by epoch, but fitted at once (`wlhn.nn.machine`)."""
+    """Is not trained by gradients, epoch by epoch, but fitted in one go: see `wlhn.nn.machine.Machine.fit`."""
 
-    def fit(
-        self,
-        x: Tensor,
-        edge_index: Tensor,
-        batch: Tensor | None,
-        edge_attr: Tensor | None,
-        *,
-        y: Tensor,
-        task: str,
-        seed: int = 0,
-        rows: Tensor | None = None,
-    ) -> None:
-        """Learn from graphs with targets: of all outputs, or of those in `rows`."""
+    def fit(self, *inputs: Any, **targets: Any) -> None:
+        """Learn from graphs with targets."""
 
 
 def needs_points(model: Any, name: str) -> HasPoints:
