@@ -1,11 +1,16 @@
 """The command itself: its version, its help, and one sentence for bad input."""
 
 import importlib.metadata
+import os
 import subprocess
 import sys
 
 import pytest
 from running import wlhn
+
+from wlhn.cli.app import COMMANDS, load_command
+
+SLOW = {"numpy", "torch", "numba", "scipy", "pandas", "networkx", "matplotlib", "rich", "wlhn.data", "wlhn.graphs"}
 
 
 def test_version_in_a_process_of_its_own() -> None:
@@ -14,6 +19,50 @@ def test_version_in_a_process_of_its_own() -> None:
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     assert ran.stdout == f"wlhn {importlib.metadata.version('wlhn')}\n"
     assert ran.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "expected"),
+    [
+        ("--version", {}, "wlhn "),
+        ("--help", {}, "train"),
+        ("", {"_WLHN_COMPLETE": "complete_bash", "COMP_WORDS": "wlhn tr", "COMP_CWORD": "1"}, "train"),
+        ("", {"_WLHN_COMPLETE": "source_bash"}, "complete -o default -F _wlhn_completion wlhn"),
+    ],
+)
+def test_version_help_and_completion_import_nothing_slow(
+    arguments: str, environment: dict[str, str], expected: str
+) -> None:
+    """Which is what makes them quick; seconds depend on the machine."""
+    code = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
+    code += "from wlhn.cli import main; main()"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, *arguments.split()], capture_output=True, text=True, env=os.environ | environment
+    )
+    assert ran.returncode == 0
+    assert expected in ran.stdout
+    assert SLOW & set(ran.stderr.split()) == set()
+
+
+def test_the_shell_completes_options_of_a_command() -> None:
+    words = {"_WLHN_COMPLETE": "complete_bash", "COMP_WORDS": "wlhn train --see", "COMP_CWORD": "2"}
+    command = [sys.executable, "-m", "wlhn"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | words)
+    assert ran.stdout.split() == ["--seed"]
+
+
+def test_the_package_is_a_command_too() -> None:
+    ran = subprocess.run([sys.executable, "-m", "wlhn", "--help"], capture_output=True, text=True, check=True)
+    assert ran.stdout == wlhn("--help").out
+    assert ran.stdout.startswith("Usage: wlhn [OPTIONS] COMMAND")
+
+
+def test_every_name_is_a_command_and_has_its_sentence() -> None:
+    shown = " ".join(wlhn("--help").out.split())
+    for name, sentence in COMMANDS.items():
+        assert load_command(name).name == name
+        assert load_command(name).help
+        assert f"{name} {sentence}" in shown
 
 
 @pytest.mark.parametrize(

@@ -1,44 +1,107 @@
-"""The application: its commands, its version, and what it does with bad input."""
+"""The application: its commands, its version, and what it does with bad input.
+
+A command is imported when it is called or its own help is asked for: `wlhn --version`, `wlhn --help` and a shell's
+completion answer without numpy or torch. So what `wlhn --help` says of a command stands here, beside its name.
+"""
 
 from __future__ import annotations
 
-import importlib.metadata
 import sys
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+import typer.core
+import typer.main
 
-from wlhn.cli.bench import bench
-from wlhn.cli.datasets import datasets
-from wlhn.cli.embed import embed
-from wlhn.cli.evaluate import evaluate
-from wlhn.cli.explain import explain
-from wlhn.cli.explore import explore
-from wlhn.cli.hierarchy import hierarchy
-from wlhn.cli.models import models
-from wlhn.cli.output import fail
-from wlhn.cli.predict import predict
-from wlhn.cli.report import report
-from wlhn.cli.reproduce import reproduce
-from wlhn.cli.similar import similar
-from wlhn.cli.train import train
 from wlhn.errors import InputError
+
+# Command NAME is the function, or the group of commands, NAME of wlhn.cli.NAME.
+COMMANDS = {
+    "datasets": "Data sets: known ones, where they lie, their statistics against the published ones.",
+    "train": "Train one model and keep it in a run folder.",
+    "predict": "Write what a trained model says of new graphs, with your own ids.",
+    "evaluate": "Compare models fairly: selection on validation items, assessment on others.",
+    "models": "List the models, or the options of one with their defaults.",
+    "reproduce": "Reproduce the paper's tables and figures.",
+    "report": "Write a page from result files.",
+    "hierarchy": "Refine colours and show what the WL hierarchy of a data set looks like.",
+    "embed": "Embed the WL hierarchy in hyperbolic space and measure how well.",
+    "explain": "Divide a model's answer for one graph among its substructures.",
+    "similar": "Find the graphs or nodes nearest to one in the learned space.",
+    "explore": "Write a page to look at colours, graphs and a model's answers.",
+    "bench": "Speed, as ratios measured side by side.",
+}
+
+
+@cache
+def load_command(name: str) -> Any:
+    """A command as typer makes it, its module imported now."""
+    found = getattr(import_module(f"wlhn.cli.{name}"), name)
+    alone = typer.Typer(rich_markup_mode=None)
+    alone.callback()(lambda: None)  # a group of one
+    if isinstance(found, typer.Typer):
+        alone.add_typer(found, name=name)
+    else:
+        alone.command(name)(found)
+    return typer.main.get_group(alone).commands[name]
+
+
+class _Commands(Mapping[str, Any]):
+    """All commands by name; whoever takes one imports it."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in COMMANDS:
+            raise KeyError(name)
+        return load_command(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in COMMANDS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class _Application(typer.core.TyperGroup):
+    """A group that knows what its commands are about without having them."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: Any = _Commands()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """What help and completion ask for: a name and a sentence."""
+        known = cmd_name in COMMANDS
+        return typer.core.TyperCommand(cmd_name, short_help=COMMANDS[cmd_name]) if known else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """What a call asks for: the command itself."""
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, found and self.commands[name], rest
+
 
 app = typer.Typer(
     name="wlhn",
+    cls=_Application,
     help="Distance-preserving representations of nodes and graphs (Weisfeiler-Leman Hyperbolic Network).",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain text: importing rich's markup takes twice as long as everything else here
 )
-app.add_typer(datasets, name="datasets")
-for command in (train, predict, evaluate, models, reproduce, report, hierarchy, embed, explain, similar, explore):
-    app.command()(command)
-app.add_typer(bench, name="bench")
 
 
 def _version(wanted: bool) -> None:
     if wanted:
+        import importlib.metadata
+
         typer.echo(f"wlhn {importlib.metadata.version('wlhn')}")
         raise typer.Exit
 
@@ -55,10 +118,16 @@ def _options(
 def main() -> None:
     """Run the command line; bad input ends with one sentence on standard error and exit code 2."""
     try:
-        app()
+        app(prog_name="wlhn")
     except InputError as error:
-        fail(str(error))
+        _fail(str(error))
     except OSError as error:
-        fail(f"{error.filename or 'system'}: {error.strerror or error}")
+        _fail(f"{error.filename or 'system'}: {error.strerror or error}")
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _fail(message: str) -> None:
+    """One line on standard error, exit code 2."""
+    typer.echo(f"error: {message}", err=True)
+    sys.exit(2)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -41,12 +40,6 @@ def working(on: str) -> Iterator[None]:
         return
     with errors.status(on):
         yield
-
-
-def fail(message: str) -> NoReturn:
-    """One line on standard error, exit code 2."""
-    typer.echo(f"error: {message}", err=True)
-    sys.exit(2)
 
 
 def print_json(document: Any) -> None:
