@@ -40,7 +40,7 @@ def explain(
     """Divide a model's answer for one graph among its substructures (WL colours); the parts add up to the answer."""
     from wlhn.data.display import node_names
     from wlhn.data.lookup import graph_names, graph_position
-    from wlhn.inspection.explain import describe_colour
+    from wlhn.hierarchy import colour_names
     from wlhn.inspection.explain import explain as explain_graph
     from wlhn.runs.run_folder import load_run
 
@@ -56,10 +56,11 @@ def explain(
     margin = explanation.margin(wanted, alone=single)
     start, stop = dataset.graphs.node_ptr[position : position + 2]
     names = node_names(dataset)[start:stop]
+    substructure = colour_names(explanation.hierarchy, explanation.hierarchy.depth, names)
     order = np.argsort(-np.abs(margin.colour), kind="stable")
     colours: list[dict[str, Any]] = [
         {
-            "substructure": describe_colour(explanation.hierarchy, int(c), names),
+            "substructure": substructure[c],
             "nodes": [str(i) for i in np.array(dataset.graphs.ids(position))[explanation.node_colour == c]],
             "adds": float(margin.colour[c]),
             "adds_per_node": float(margin.colour[c] / explanation.count[c]),

@@ -87,20 +87,3 @@ def explain(trained: Trained, graphs: Graphs, graph: int) -> Explanation:
         node_colour=quotient.hierarchy.colours[-1],
         hierarchy=quotient.hierarchy,
     )
-
-
-def describe_colour(hierarchy: Hierarchy, colour: int, names: NDArray[Any]) -> str:
-    """A colour of the last depth in words: the node's name and its neighbours' names, counted.
-
-    >>> import networkx as nx, wlhn
-    >>> describe_colour(wlhn.refine(nx.star_graph(3), 1), 0, np.array(["N", "O", "O", "H"]))
-    'N (H, 2× O)'
-    """
-    graphs = hierarchy.source
-    assert graphs is not None
-    node = int(hierarchy.representatives[-1][colour])
-    around, times = np.unique(names[graphs.neighbours(node)], return_counts=True)
-    if not any(around.tolist()) and not names[node]:
-        return f"{int(times.sum())} neighbours"
-    listed = ", ".join(f"{n}× {name}" if n > 1 else str(name) for name, n in zip(around, times, strict=True))
-    return f"{names[node]} ({listed})"

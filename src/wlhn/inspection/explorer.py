@@ -19,7 +19,7 @@ from wlhn.data.features import encoding
 from wlhn.data.lookup import graph_names
 from wlhn.embeddings import quality
 from wlhn.embeddings.planar import planar
-from wlhn.hierarchy import Hierarchy, Tree, refine
+from wlhn.hierarchy import Hierarchy, Tree, colour_names, refine
 from wlhn.hyperbolic.polar import polar_distance
 from wlhn.inspection.items import Items, graph_items, node_items
 from wlhn.inspection.similar import Space
@@ -147,10 +147,11 @@ def _colours(dataset: Dataset, hierarchy: Hierarchy, kept: Kept, points: NDArray
             break
         order = here[np.argsort(row[here], kind="stable")]
         which, first = np.unique(row[order], return_index=True)
+        if t >= 0:
+            own = colour_names(hierarchy, t, names, kept.node[which] - offsets[t])
+            text[which[0] : which[-1] + 1] = own  # those of one depth stand side by side
         for k, nodes in zip(which.tolist(), np.split(order, first[1:]), strict=True):
             count[k], example[k] = len(nodes), nodes[0]
-            if t >= 0:
-                text[k] = _described(graphs, names, int(nodes[0]), t)
             inside = np.unique(graph_of[nodes])
             spread[k], members[k] = len(inside), inside[:LISTED].tolist()
             for name, column in columns.items():
@@ -177,15 +178,6 @@ def _colours(dataset: Dataset, hierarchy: Hierarchy, kept: Kept, points: NDArray
         "wrong": np.round(wrong, 4).tolist() if told else None,
         "columns": values,
     }
-
-
-def _described(graphs: Any, names: NDArray[Any], node: int, t: int) -> str:
-    own = names[node] or (f"degree {len(graphs.neighbours(node))}")
-    if t == 0 or not names[node]:
-        return str(own)
-    around, times = np.unique(names[graphs.neighbours(node)], return_counts=True)
-    listed = ", ".join(f"{n}× {name}" if n > 1 else str(name) for name, n in zip(around, times, strict=True))
-    return f"{own} ({listed})"
 
 
 def _typical(values: NDArray[Any]) -> Any:
