@@ -5,14 +5,15 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.stats import chi2_contingency
 from typer.testing import CliRunner
 
 import wlhn
 from wlhn.cli.app import app
-from wlhn.data import load
-from wlhn.embeddings import quality
-from wlhn.embeddings.planar import planar
+from wlhn.data import Dataset, load
+from wlhn.embeddings.planar import EQUAL, LONGEST, SHORTEST, planar
 from wlhn.errors import InputError
+from wlhn.graphs import Graphs
 from wlhn.inspection.explorer import explorer_document, keep_frequent
 from wlhn.runs.run_folder import load_run
 
@@ -79,10 +80,73 @@ def test_numbers_are_columns_and_a_page_may_be_as_small_as_one_likes() -> None:
     assert colours["columns"]["target density"][0] == pytest.approx(float(density.y.mean()), abs=1e-3)
 
 
-def test_the_planar_tree_has_edges_of_one_length_and_gives_large_families_room() -> None:
-    tree = wlhn.Tree.from_networkx(nx.full_rary_tree(4, 200))
-    disc = planar(tree)
-    child = np.arange(1, 200)
-    np.testing.assert_allclose(disc.distance(child, tree.parent[1:]).numpy(), disc.tau, rtol=1e-9)
-    assert quality(disc).correlation > 0.85
-    assert len(np.unique(disc.points.numpy().round(9), axis=0)) == 200
+def test_the_page_begins_with_the_substructure_whose_classes_differ_most() -> None:
+    document = explorer_document(load("MUTAG"))
+    colours, k = document["colours"], document["start"]
+    assert colours["depth"][k] >= 1
+    each, total = np.array(colours["class"]), np.array(colours["class"][0])
+    pairs = [(row, total - row) for row in each if 0 < row.sum() < total.sum()]  # independently: scipy's χ² of 2 × 2
+    tests = [chi2_contingency(np.stack(pair), correction=False).statistic for pair in pairs]
+    strong = np.sort(tests)[-20:]
+    assert chi2_contingency(np.stack([each[k], total - each[k]]), correction=False).statistic >= strong[0]
+
+
+def test_continuous_features_are_grouped_so_that_a_tree_grows() -> None:
+    rng = np.random.default_rng(0)
+    ring = np.stack([np.arange(200), np.roll(np.arange(200), 1)])
+    edges = np.concatenate([ring, ring[::-1]], axis=1)
+
+    def document(x: np.ndarray, **more: object) -> dict[str, object]:
+        graphs = Graphs.from_edges(edges, 200, x=x, **more)
+        dataset = Dataset("ring", graphs, np.arange(200) % 2, "node", "classification", ("a", "b"), inputs=("x",))
+        return explorer_document(dataset, iterations=1)
+
+    for columns, start in ((1, 4), (2, 16), (9, 16)):
+        page = document(rng.normal(size=(200, columns)))
+        depth, count = np.array(page["colours"]["depth"]), np.array(page["colours"]["count"])
+        assert (depth == 0).sum() == start
+        assert count[depth == 0].max() < 200 / start * 2.5
+        assert "bins" in str(page["grown_from"])
+        assert page["notes"][0] == page["grown_from"]
+        assert all(page["colours"]["name"])
+    by_label = document(rng.normal(size=(200, 3)), node_label=np.arange(200) % 3)
+    assert (np.array(by_label["colours"]["depth"]) == 0).sum() == 3
+    assert "labels alone" in str(by_label["grown_from"])
+    assert document(rng.integers(0, 3, (200, 1)).astype(float))["grown_from"] is None
+
+
+def test_branches_of_the_planar_tree_have_slices_of_their_own_by_what_lies_below() -> None:
+    for tree in (
+        wlhn.Tree.from_networkx(nx.full_rary_tree(4, 200)),
+        wlhn.refine(load("MUTAG").graphs, 3, "label").tree,
+    ):
+        disc = planar(tree)
+        begin, end = disc.angle - disc.width / 2, disc.angle + disc.width / 2
+        for node in np.flatnonzero(tree.num_children):
+            child = np.flatnonzero(tree.parent == node)
+            child = child[np.argsort(begin[child])]
+            np.testing.assert_allclose(begin[child], [begin[node], *end[child[:-1]]], atol=1e-9)
+            np.testing.assert_allclose(end[child[-1]], end[node], atol=1e-9)
+            assert (disc.width[child] >= EQUAL * disc.width[node] / len(child)).all()
+        edge = disc.distance(np.arange(1, len(tree)), tree.parent[1:]).numpy()
+        step = disc.r[1:] - disc.r[tree.parent[1:]]
+        assert (step >= SHORTEST - 1e-9).all()
+        assert (step <= LONGEST + 1e-9).all()
+        assert (edge >= step - 1e-9).all()
+        assert len(np.unique(disc.points.numpy().round(9), axis=0)) == len(tree)
+        a, b = np.random.default_rng(0).integers(0, len(tree), (2, 500))
+        there = wlhn.poincare_distance(disc.points[a], disc.points[b])
+        np.testing.assert_allclose(disc.distance(a, b).numpy(), there.numpy().ravel(), atol=1e-5)
+
+
+def test_the_crowded_branch_of_mutag_has_half_of_the_circle_and_the_small_ones_can_be_seen() -> None:
+    tree = wlhn.refine(load("MUTAG").graphs, 3, "label").tree
+    share = planar(tree).width[tree.levels[1]] / (2 * np.pi)
+    assert 0.4 < share.max() < 0.7
+    assert share.min() > 0.03
+
+
+def test_deep_trees_stay_inside_the_circle() -> None:
+    disc = planar(wlhn.Tree.from_networkx(nx.path_graph(300), 0))
+    assert float(disc.points.norm(dim=1).max()) < 1 - 1e-9
+    assert (np.diff(disc.r) > 0).all()

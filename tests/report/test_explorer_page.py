@@ -103,6 +103,28 @@ def test_dragging_hovering_clicking_and_keys_do_what_they_say(browser: Any, muta
     assert browser.get_log("browser") == []
 
 
+def test_at_first_sight_something_is_chosen_and_the_largest_dots_have_names(browser: Any, mutag_page: Path) -> None:
+    open_page(browser, mutag_page)
+    get = browser.execute_script
+    chosen = get("return wlhn.disc.chosen")
+    assert browser.find_element("id", "what").text == get("return wlhn.disc.c.name[wlhn.disc.chosen]")
+    details = browser.find_element("id", "details")
+    assert "To begin with: the substructure whose classes differ most" in details.text
+    assert details.find_elements("css selector", "svg.graph circle")
+    named = get("wlhn.draw(); return wlhn.disc.named")
+    first = get("return wlhn.disc.children[0]")
+    assert 12 <= len(named) == len(set(named)) <= 36
+    assert {chosen, 0} <= set(named)
+    assert len(set(first) & set(named)) >= 6  # of the seven kinds of atoms
+    # The whole circle is used: every twelfth of it has a hundredth of the colours or more.
+    angle = np.array(get("const d = wlhn.disc; return Array.from(d.px, (x, k) => Math.atan2(d.py[k], x)).slice(1)"))
+    assert np.histogram(angle, 12, (-np.pi, np.pi))[0].min() >= 8
+    # With less to show there are other names, none of them hidden.
+    get("const s = document.getElementById('depth'); s.value = 0; s.dispatchEvent(new Event('input')); wlhn.draw()")
+    assert set(get("return wlhn.disc.named")) == {0, *first}
+    assert browser.get_log("browser") == []
+
+
 def test_ten_thousand_colours_move_smoothly(browser: Any, tmp_path: Path) -> None:
     """A tree of 8,000 nodes has more colours than that; the page keeps the most frequent 10,000."""
     rng = np.random.default_rng(0)

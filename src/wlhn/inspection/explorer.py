@@ -5,7 +5,7 @@ The page itself is `wlhn.report.explorer`; here is what it is made from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,10 @@ from wlhn.data.dataset import Dataset
 from wlhn.data.display import bond_orders, node_columns, node_names
 from wlhn.data.features import encoding
 from wlhn.data.lookup import graph_names
-from wlhn.embeddings import quality
-from wlhn.embeddings.planar import planar
+from wlhn.embeddings.planar import PlanarTree, planar
 from wlhn.hierarchy import Hierarchy, Tree, colour_names, refine
 from wlhn.hyperbolic.polar import polar_distance
+from wlhn.inspection.binning import grouped, hangs_on_its_root
 from wlhn.inspection.items import Items, graph_items, node_items
 from wlhn.inspection.similar import Space
 from wlhn.runs.trained import Trained
@@ -51,19 +51,26 @@ def explorer_document(
         hierarchy = refine(graphs, iterations, seen if dataset.inputs else "degree")
     else:
         hierarchy = space.hierarchy
-    kept = keep_frequent(hierarchy, limit)
     learned = None if space is None else space.tree_directions()
+    names, said = node_names(dataset), []
+    if hangs_on_its_root(hierarchy, dataset):
+        names, why = grouped(dataset)
+        hierarchy, learned, said = refine(graphs, hierarchy.depth, names), None, [why]
+    kept = keep_frequent(hierarchy, limit)
     order = None if learned is None else _along_first_component(learned[1][kept.node])
     disc = planar(kept.tree, order=order)
     items = node_items(dataset, trained, space, ITEMS) if dataset.level == "node" else None
     items = items or graph_items(dataset, trained, space, hierarchy, ITEMS)
+    colours = _colours(dataset, hierarchy, kept, names, disc.points.numpy(), items)
     return {
         "title": dataset.name,
         "level": dataset.level,
         "model": None if trained is None else trained.settings.model,
         "classes": [str(name) for name in dataset.classes],
-        "notes": _notes(dataset, hierarchy, kept, disc, learned),
-        "colours": _colours(dataset, hierarchy, kept, disc.points.numpy(), items),
+        "notes": said + _notes(dataset, hierarchy, kept, disc, learned),
+        "grown_from": said[0] if said else None,
+        "start": telling(colours),
+        "colours": colours,
         "items": items.document(),
         "graphs": _drawings(dataset),
     }
@@ -101,34 +108,55 @@ def _along_first_component(direction: torch.Tensor) -> NDArray[Any]:
     return (centred @ torch.linalg.svd(centred, full_matrices=False)[2][0]).numpy()
 
 
-def _notes(dataset: Dataset, hierarchy: Hierarchy, kept: Kept, disc: Any, learned: Any) -> list[str]:
+def telling(colours: Mapping[str, Any]) -> int:
+    """The colour to begin with: where classes differ most from those of all nodes (χ²), else the most frequent one.
+
+    >>> telling({"depth": [-1, 0, 1, 1], "count": [9, 9, 5, 4], "class": [[5, 4], [5, 4], [5, 0], [0, 4]]})
+    3
+    """
+    depth, count = np.array(colours["depth"]), np.array(colours["count"])
+    structure = depth >= min(1, depth.max())  # with neighbours, where there is such a depth
+    if colours["class"] is None or len(colours["class"][0]) < 2:
+        return int(np.argmax(np.where(structure, count, -1)))
+    each = np.array(colours["class"], float)
+    expected = count[:, None] * each[0] / max(each[0].sum(), 1)
+    score = ((each - expected) ** 2 / np.maximum(expected, 1e-9)).sum(axis=1)
+    return int(np.argmax(np.where(structure, score, -1)))
+
+
+def _notes(dataset: Dataset, hierarchy: Hierarchy, kept: Kept, disc: PlanarTree, learned: Any) -> list[str]:
     """How much of the truth the picture loses, in words."""
     tree = hierarchy.tree
     size = f"{_counted(len(dataset.graphs), 'graph')}, {_counted(dataset.graphs.num_nodes, 'node')}"
     notes = [f"{size}, {_counted(len(tree), 'colour')} in the tree."]
     if len(kept.node) < len(tree):
         notes.append(f"The {len(kept.node):,} most frequent are shown; each says how many are hidden below it.")
-    q = quality(disc)
+    a, b = np.random.default_rng(0).integers(0, len(kept.node), (2, 20_000))
+    drawn = disc.distance(a, b).numpy()
     notes.append(
-        f"Distances in this disc against steps in the tree: correlation {q.correlation:.2f}, "
-        f"off by {q.average_distortion:.0%} on average."
+        "Branches have room by what lies below them. Distances in this disc against steps in the tree: correlation "
+        f"{_correlation(drawn, kept.tree.distance(a, b)):.2f}."
     )
     if learned is not None:
-        a, b = np.random.default_rng(0).integers(0, len(kept.node), (2, 20_000))
         r, e = learned[0][kept.node], learned[1][kept.node]
         model = polar_distance(r[a], e[a], r[b], e[b]).numpy()
-        agreement = np.corrcoef(model, disc.distance(a, b).numpy())[0, 1] if len(kept.node) > 2 else 1.0
         notes.append(
             f"Siblings are ordered by the model's directions ({e.shape[1]} dimensions brought to 2); "
-            f"disc against learned distance: correlation {agreement:.2f}."
+            f"disc against learned distance: correlation {_correlation(model, drawn):.2f}."
         )
     return notes
 
 
-def _colours(dataset: Dataset, hierarchy: Hierarchy, kept: Kept, points: NDArray[Any], items: Items) -> dict[str, Any]:
+def _correlation(a: NDArray[Any], b: NDArray[Any]) -> float:
+    return float(np.corrcoef(a, b)[0, 1]) if a.std() > 0 and b.std() > 0 else 1.0
+
+
+def _colours(
+    dataset: Dataset, hierarchy: Hierarchy, kept: Kept, names: NDArray[Any], points: NDArray[Any], items: Items
+) -> dict[str, Any]:
     """Each kept colour: where it is, how many nodes have it, whose they are, what they are like."""
     graphs, offsets = dataset.graphs, hierarchy.offsets
-    names, graph_of = node_names(dataset), graphs.graph_of_node
+    graph_of = graphs.graph_of_node
     columns = node_columns(dataset) | items.columns_per_node
     count = np.zeros(len(kept.node), np.int64)
     example = np.full(len(kept.node), -1)

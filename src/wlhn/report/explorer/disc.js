@@ -5,6 +5,7 @@
 // painted, and of a parent's edges to one cell only the first. Nothing is allocated while dragging.
 
 const CELL = 2; // pixels
+const MOST_NAMES = 36, NAME_LENGTH = 24; // names on the largest dots, as many as have room
 const BATCH = 64; // dots or edges in a path: the longer a path, the slower each of its parts
 
 class Disc {
@@ -18,6 +19,8 @@ class Disc {
     colours.parent.forEach((p, k) => { if (p >= 0) this.children[p].push(k); });
     this.size = Float64Array.from(colours.count, (v) => 2 + 1.1 * Math.log2(1 + v) ** 0.8);
     this.depth = Math.max(...colours.depth.slice(-1), 0);
+    this.candidates = colours.count.map((_, k) => k).sort((a, b) => (colours.depth[b] <= 0) - (colours.depth[a] <= 0) || colours.count[b] - colours.count[a] || a - b).slice(0, 400);
+    this.named = []; // the dots that have their names beside them
     this.motion = STILL; this.zoom = 1; this.chosen = -1; this.hovered = -1;
     this.kind = new Uint8Array(n); this.painted = new Int32Array(n); // dots to paint, those of one fill side by side
     this.fill = new Array(n).fill("#0072B2");
@@ -71,6 +74,7 @@ class Disc {
     g.strokeStyle = style.edge; g.lineWidth = 0.8;
     this.drawEdges(g, scale, ox, oy);
     this.drawDots(g, scale, ox, oy);
+    this.drawNames(g, style, scale, ox, oy);
     for (const [k, width] of [[this.hovered, 1.5], [this.chosen, 3]]) {
       if (k < 0 || !this.visible(k)) continue;
       g.strokeStyle = style.mark; g.lineWidth = width; g.beginPath();
@@ -121,6 +125,30 @@ class Disc {
       }
       g.fill();
     });
+  }
+
+  // Names beside the largest dots and what nodes begin as, away from the middle, where they cover neither each other nor a large dot.
+  drawNames(g, style, scale, ox, oy) {
+    const taken = [], { px, py } = this, hits = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+    const large = this.candidates.filter((k) => this.visible(k) && (k === this.chosen || this.depthOf[k] <= 0 || this.shown(k) >= 2.1));
+    if (this.chosen >= 0 && !large.includes(this.chosen) && this.visible(this.chosen)) large.push(this.chosen);
+    large.sort((a, b) => (b === this.chosen) - (a === this.chosen) || this.shown(b) - this.shown(a));
+    for (const k of large.slice(0, 60)) { const s = this.shown(k), x = ox + px[k] * scale, y = oy + py[k] * scale; taken.push([x - s, y - s, x + s, y + s]); }
+    g.font = "12px system-ui, sans-serif"; g.textBaseline = "middle"; g.lineJoin = "round"; g.lineWidth = 3; g.strokeStyle = style.back; g.fillStyle = style.text;
+    this.named = [];
+    for (const k of large) {
+      if (this.named.length >= MOST_NAMES) break;
+      const full = this.c.name[k], text = full.length > NAME_LENGTH ? full.slice(0, NAME_LENGTH - 1) + "…" : full;
+      const s = this.shown(k) + (k === this.chosen ? 8 : 4), w = g.measureText(text).width, x = ox + px[k] * scale, y = oy + py[k] * scale;
+      const right = [x + s, y - 7], left = [x - s - w, y - 7], below = [x - w / 2, y + s], above = [x - w / 2, y - s - 14];
+      for (const [tx, ty] of px[k] < 0 ? [left, right, below, above] : [right, left, below, above]) {
+        const box = [tx - 1, ty, tx + w + 1, ty + 14];
+        if (box[0] < 0 || box[1] < 0 || box[2] > this.width || box[3] > this.height || taken.some((other) => hits(box, other))) continue;
+        taken.push(box); this.named.push(k);
+        g.strokeText(text, tx, ty + 7); g.fillText(text, tx, ty + 7);
+        break;
+      }
+    }
   }
 
   // Dots shrink towards the boundary, as everything does there.

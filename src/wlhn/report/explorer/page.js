@@ -16,7 +16,7 @@ function make(tag, text, className) {
   return node;
 }
 
-const style = () => Object.fromEntries(["line", "edge", "mark", "soft"].map((name) => [name, getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim()]));
+const style = () => Object.fromEntries(["line", "edge", "mark", "soft", "text", "back"].map((name) => [name, getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim()]));
 let ink = null;
 
 function draw() {
@@ -237,4 +237,7 @@ for (const k of frequent) { const button = make("button", `${data.colours.name[k
 window.wlhn = { disc, map, frame: 0, draw }; // for tests and the curious
 window.addEventListener("resize", redraw);
 show(disc);
+choose(data.start, false);
+el("details").prepend(make("p", (data.colours.class ? "To begin with: the substructure whose classes differ most from those of all nodes." : "To begin with: a frequent substructure.") + " Click another dot to read about it.", "small"));
+if (data.grown_from) el("details").prepend(make("p", data.grown_from, "small"));
 theme(window.matchMedia("(prefers-color-scheme: dark)").matches);
