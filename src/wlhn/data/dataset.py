@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
+from wlhn.notebook import html_table
 
 Level = Literal["graph", "node"]
 Task = Literal["classification", "binary", "regression", "none"]
@@ -71,6 +72,23 @@ class Dataset:
 
     def __repr__(self) -> str:
         return f"Dataset({self.name}, {self.level} {self.task}, {self.graphs!r})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: sizes, what a model sees, targets, splits and notes."""
+        rows: list[tuple[str, Any]] = [
+            ("graphs", len(self.graphs)),
+            ("nodes", self.graphs.num_nodes),
+            ("directed edges", self.graphs.num_edges),
+            ("a model sees", ", ".join(self.inputs) or "degree"),
+        ]
+        if self.task == "classification":
+            times = np.bincount(self.y[self.y >= 0].astype(int), minlength=len(self.classes)).tolist()
+            rows.append(("classes", ", ".join(f"{c}: {n:,}" for c, n in zip(self.classes, times, strict=False))))
+        elif self.targets:
+            rows.append(("targets", ", ".join(self.targets)))
+        rows += [("splits", len(self.splits))] if self.splits else []
+        rows += [("note", note) for note in self.notes]
+        return html_table(f"{self.name}: {self.level} {self.task}", ("", ""), rows)
 
     def __getitem__(self, position: int) -> Graphs:
         """One graph, with what a model sees of its nodes: so a data set of graphs is a sequence of them.

@@ -20,6 +20,7 @@ from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy.tree import Tree
 from wlhn.loops.refinement import signatures
+from wlhn.notebook import html_table
 
 IntArray = NDArray[np.integer[Any]]
 
@@ -59,6 +60,14 @@ class Hierarchy:
 
     def __repr__(self) -> str:
         return f"Hierarchy({self.num_nodes} nodes, colours per depth {self.num_colours})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: colours depth by depth."""
+        sizes = [self.count(t) for t in range(self.depth + 1)]
+        rows = [(t, len(size), int(size.max(initial=0)), int((size == 1).sum())) for t, size in enumerate(sizes)]
+        graphs = f"{self.num_graphs:,} graph{'s' * (self.num_graphs != 1)}"
+        title = f"Hierarchy of {self.num_nodes:,} nodes in {graphs}, start {self.start}"
+        return html_table(title, ("depth", "colours", "nodes of the largest", "colours of one node"), rows)
 
     @property
     def depth(self) -> int:
