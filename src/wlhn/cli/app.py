@@ -16,6 +16,7 @@ import typer
 import typer.core
 import typer.main
 
+from wlhn.cli.first_use import announce_compiling
 from wlhn.errors import InputError
 
 # Command NAME is the function, or the group of commands, NAME of wlhn.cli.NAME.
@@ -85,7 +86,10 @@ class _Application(typer.core.TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """What a call asks for: the command itself."""
         name, found, rest = super().resolve_command(ctx, args)
-        return name, found and self.commands[name], rest
+        if name is None or found is None:  # completion of something that does not exist
+            return name, None, rest
+        announce_compiling(name)
+        return name, self.commands[name], rest
 
 
 app = typer.Typer(

@@ -88,7 +88,7 @@ def load_entry(entry: Path) -> Dataset:
         path = entry / f"{name}.npy"
         if _digest(path) != digest:
             raise ValueError(f"{path}: not what was written")
-        arrays[name] = np.load(path, mmap_mode="r", allow_pickle=False)
+        arrays[name] = np.load(path, mmap_mode="c", allow_pickle=False)
     return Dataset(
         name=document["name"],
         graphs=Graphs(**{k: arrays.get(k) for k in GRAPH_ARRAYS}, node_ids=document["node_ids"]),  # type: ignore[arg-type]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from wlhn.loops.compiling import loop
 
 Array = NDArray[Any]
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def mark_new(ptr: Array, colour: Array, graphs: Array, slot: Array) -> Array:
     """The distinct colours of these graphs, in order of appearance; marks them in `slot` (−1: not seen yet)."""
     size = 0
@@ -29,7 +30,7 @@ def mark_new(ptr: Array, colour: Array, graphs: Array, slot: Array) -> Array:
     return out[:used].copy()
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def enter_rows(
     rows: Array, ptr: Array, colour: Array, count: Array, graphs: Array, slot: Array
 ) -> tuple[Array, Array, Array, Array]:
@@ -51,7 +52,7 @@ def enter_rows(
     return weight, new_ptr, index, value
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def take_rows(
     rows: Array, parent: Array, ptr: Array, colour: Array, times: Array, before: Array, num_before: int
 ) -> tuple[Array, Array, Array, Array, Array]:
@@ -75,7 +76,7 @@ def take_rows(
     return new_parent, child_ptr, new_ptr, column, value
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def transpose(ptr: Array, index: Array, value: Array, num_columns: int) -> tuple[Array, Array, Array]:
     """A sparse matrix by columns, given by rows."""
     t_ptr = np.zeros(num_columns + 1, np.int64)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from wlhn.loops.compiling import loop
 
 Array = NDArray[Any]
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def first_bad_edge(source: Array, target: Array, graph: Array) -> int:
     """The first edge that names a node that does not exist or joins two graphs, or −1."""
     n = len(graph)
@@ -22,7 +23,7 @@ def first_bad_edge(source: Array, target: Array, graph: Array) -> int:
     return -1
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def once_each(row_ptr: Array, neighbour: Array, keep_loops: bool) -> tuple[Array, int, int]:
     """For edges grouped by target: which to keep so that each stands once, and how many doubles and loops go."""
     keep = np.ones(len(neighbour), np.bool_)
@@ -41,7 +42,7 @@ def once_each(row_ptr: Array, neighbour: Array, keep_loops: bool) -> tuple[Array
     return keep, doubled, loops
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def undirected_edges(
     row_ptr: Array, source: Array, out_ptr: Array, target: Array, node_ptr: Array
 ) -> tuple[Array, int]:

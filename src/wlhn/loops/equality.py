@@ -11,6 +11,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from wlhn.loops.compiling import loop
 from wlhn.loops.refinement import BLOCK, gather
 
 Array = NDArray[Any]
@@ -25,7 +26,7 @@ def slot_of(item: int, table: Array) -> np.int64:
     return slot
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def check_runs(
     first: int,
     last: int,

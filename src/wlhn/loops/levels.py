@@ -148,8 +148,8 @@ def forward(
                 new_r[i] = NEAREST
                 for j in range(d):
                     ne[j] = ep[j]
-                if len(new_u):
-                    new_u[i] = ep
+                for j in range(d if len(new_u) else 0):  # not row by row: numba takes seconds to compile that
+                    new_u[i, j] = ep[j]
                 continue
             n = math.sqrt(n2)
             # r′ = arsinh(n sinh r), as one logarithm beside r itself

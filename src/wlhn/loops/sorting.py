@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from wlhn.loops.compiling import loop
 from wlhn.loops.parallel import over_rows
 
 Array = NDArray[Any]
@@ -64,7 +64,7 @@ def _spread(key: Array, value: Array, shift: int, ranges: int, dtype: DTypeLike)
     return start, new_key, new_value
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def _count(first: int, last: int, key: Array, shift: int, count: Array) -> None:
     for chunk in range(first, last):
         row = count[chunk]
@@ -72,7 +72,7 @@ def _count(first: int, last: int, key: Array, shift: int, count: Array) -> None:
             row[np.int64(key[i] >> shift)] += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def _move(
     first: int, last: int, key: Array, value: Array, shift: int, free: Array, new_key: Array, new_value: Array
 ) -> None:
@@ -85,7 +85,7 @@ def _move(
             new_key[slot], new_value[slot] = key[i], value[i]
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def _group_ranges(first: int, last: int, start: Array, key: Array, shift: int, ptr: Array, value: Array) -> None:
     """Offsets and, in place, values in the order of their keys."""
     most = 0
@@ -107,10 +107,11 @@ def _group_ranges(first: int, last: int, start: Array, key: Array, shift: int, p
             slot = free[key[i] & mask]
             free[key[i] & mask] = slot + 1
             spare[slot - start[r]] = value[i]
-        value[start[r] : start[r + 1]] = spare[: start[r + 1] - start[r]]
+        for i in range(start[r], start[r + 1]):  # not slice by slice: numba takes seconds to compile that
+            value[i] = spare[i - start[r]]
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def _sort_ranges(first: int, last: int, start: Array, key: Array, value: Array, bits: int) -> None:
     """Sort each range by the last `bits` bits, digit by digit; digits in which all keys agree are left out."""
     passes, mask = (bits + DIGIT - 1) // DIGIT, np.uint64((1 << DIGIT) - 1)
@@ -146,5 +147,5 @@ def _sort_ranges(first: int, last: int, start: Array, key: Array, value: Array, 
                 new_key[slot], new_value[slot] = old_key[i], old_value[i]
             old_key, old_value, new_key, new_value = new_key, new_value, old_key, old_value
             moved = not moved
-        if moved:
-            new_key[:], new_value[:] = old_key, old_value
+        for i in range(size if moved else 0):
+            new_key[i], new_value[i] = old_key[i], old_value[i]

@@ -1,0 +1,33 @@
+"""The first use after an install: loops are compiled. It is said, and for training two processes share the work."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import subprocess
+import sys
+from functools import partial
+
+import typer
+
+import wlhn.loops
+
+
+def announce_compiling(command: str) -> None:
+    """Should loops have to be compiled in this process, say so on standard error, in one line."""
+    wlhn.loops.before_compiling = partial(_say_so, command)
+
+
+def _say_so(command: str) -> None:
+    typer.echo("Compiling loops, once after an install or an update: this takes some seconds.", err=True)
+    if command == "train" and (os.cpu_count() or 1) > 1:
+        quiet = subprocess.DEVNULL
+        helper = subprocess.Popen(
+            [sys.executable, "-m", "wlhn.ops.ahead"], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
+        )
+        atexit.register(_stop, helper)
+
+
+def _stop(helper: subprocess.Popen[bytes]) -> None:
+    helper.terminate()
+    helper.wait()

@@ -1,0 +1,20 @@
+"""The first use after an install says what takes so long, once; later ones say nothing."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+SENTENCE = "Compiling loops, once after an install or an update: this takes some seconds."
+
+
+def test_compiling_is_said_in_one_line_and_only_when_it_happens(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "wlhn", "hierarchy", "karate", "--iterations", "0"]
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    said = [
+        subprocess.run(command, capture_output=True, text=True, check=True, env=env).stderr.splitlines()
+        for _ in range(2)
+    ]
+    assert said[0].count(SENTENCE) == 1
+    assert SENTENCE not in said[1]
+    assert [line for line in said[0] if line != SENTENCE] == said[1]
