@@ -12,7 +12,6 @@ e^{2n} waits outside until an arsinh, which is almost a logarithm, takes it in.
 
 import math
 
-import geoopt
 import torch
 from torch import Tensor, nn
 
@@ -95,7 +94,7 @@ class HyperbolicMLR(nn.Module):
 
     def __init__(self, in_features: int, num_classes: int) -> None:
         super().__init__()
-        self.point = geoopt.ManifoldParameter(torch.zeros(num_classes, in_features), manifold=geoopt.PoincareBall())
+        self.point = _ball_parameter(torch.zeros(num_classes, in_features))
         self.normal = nn.Parameter(torch.empty(num_classes, in_features))
         self.reset_parameters()
 
@@ -121,7 +120,7 @@ class MobiusLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(out_features, in_features))
-        self.bias = geoopt.ManifoldParameter(torch.zeros(out_features), manifold=geoopt.PoincareBall())
+        self.bias = _ball_parameter(torch.zeros(out_features))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -134,3 +133,10 @@ class MobiusLinear(nn.Module):
     def tangent(self, v: Tensor) -> Tensor:
         """log_0 of what the layer makes of exp_0(v)."""
         return tangent_add(v @ self.weight.mT, self.bias)
+
+
+def _ball_parameter(start: Tensor) -> nn.Parameter:
+    """A trainable point of the ball."""
+    import geoopt  # here, because it takes a second to load and only these layers need it
+
+    return geoopt.ManifoldParameter(start, manifold=geoopt.PoincareBall())

@@ -1,0 +1,47 @@
+"""Our Adam is torch's, bit for bit, and leaves torch's compiler alone."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from wlhn.training.adam import Adam
+
+ALONE = """
+import sys, torch
+from wlhn.training.adam import Adam
+x = torch.nn.Parameter(torch.ones(3))
+optimizer = Adam([x], lr=0.1)
+optimizer.zero_grad()
+x.square().sum().backward()
+optimizer.step()
+optimizer.load_state_dict(optimizer.state_dict())
+assert not any(name.startswith("torch._dynamo") for name in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("decay", [0.0, 0.1])
+def test_steps_are_torchs_bit_for_bit(dtype: torch.dtype, decay: float) -> None:
+    ends, states = [], []
+    for kind in (torch.optim.Adam, Adam):
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.ReLU(), torch.nn.Linear(7, 2)).to(dtype)
+        optimizer = kind(model.parameters(), lr=0.01, weight_decay=decay)
+        for step in range(20):
+            optimizer.zero_grad()
+            model(torch.randn(11, 5, dtype=dtype)).square().mean().backward()
+            optimizer.step()
+            if step == 10:
+                optimizer.load_state_dict(optimizer.state_dict())
+        ends.append(torch.cat([p.detach().flatten() for p in model.parameters()]))
+        states.append(optimizer.state_dict()["state"])
+    assert torch.equal(*ends)
+    for k, there in states[0].items():
+        assert there.keys() == states[1][k].keys()
+        assert all(torch.equal(torch.as_tensor(there[n]), torch.as_tensor(states[1][k][n])) for n in there)
+
+
+def test_torchs_compiler_is_not_imported() -> None:
+    assert subprocess.run([sys.executable, "-c", ALONE]).returncode == 0
