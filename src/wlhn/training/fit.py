@@ -25,6 +25,7 @@ from wlhn.batching.loader import Loader
 from wlhn.errors import InputError
 from wlhn.nn.capabilities import FittedInOneGo
 from wlhn.options.training import TrainingOptions
+from wlhn.training.adam import Adam
 from wlhn.training.checkpoint import load_checkpoint, optimizer_tensors, restore_optimizer, save_checkpoint
 from wlhn.training.loss import loss
 from wlhn.training.metrics import METRICS
@@ -265,7 +266,7 @@ def make_optimizer(model: nn.Module, settings: TrainingOptions) -> Optimizer:
     """Adam, or Riemannian Adam for points on manifolds (the hyperbolic head's)."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if settings.optimizer == "adam":
-        return torch.optim.Adam(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+        return Adam(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
     from geoopt.optim import RiemannianAdam
 
     return RiemannianAdam(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
