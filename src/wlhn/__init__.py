@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from wlhn.errors import InputError
     from wlhn.estimators import GraphClassifier, GraphEmbedder, GraphRegressor, NodeClassifier, NodeRegressor
     from wlhn.graphs import Graphs, as_graphs
-    from wlhn.hierarchy import Assignment, Hierarchy, Tree, assign, refine, wl_distance
+    from wlhn.hierarchy import Assignment, Hierarchy, Tree, assign, colour_names, refine, wl_distance
     from wlhn.hyperbolic import poincare_distance
 
 # Where the public names live. They are imported when first used: torch takes seconds, and `wlhn --version` needs none.
@@ -30,6 +30,7 @@ _HOMES = {
     "TreeEmbedding": "wlhn.embeddings",
     "as_graphs": "wlhn.graphs",
     "assign": "wlhn.hierarchy",
+    "colour_names": "wlhn.hierarchy",
     "diffhypcon": "wlhn.embeddings",
     "poincare_distance": "wlhn.hyperbolic",
     "quality": "wlhn.embeddings",
@@ -54,6 +55,7 @@ __all__ = [
     "TreeEmbedding",
     "as_graphs",
     "assign",
+    "colour_names",
     "diffhypcon",
     "poincare_distance",
     "quality",
