@@ -1,0 +1,171 @@
+"""How often each graph has each colour: the one value that all kernels are made from.
+
+N_t(G, c) is the number of nodes of graph G with colour c at depth t. Graphs are rows of a sparse matrix; its columns are
+the colours of a fitted hierarchy, depth by depth, and, for new graphs, the colours that the hierarchy does not have,
+again depth by depth. So a new graph keeps all that it is, and its similarity to itself is what it would have been in
+the fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from wlhn.errors import InputError
+from wlhn.hierarchy import Assignment, Hierarchy
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class ColourCounts:
+    """Counted colours of graphs.
+
+    >>> import networkx as nx, wlhn
+    >>> counts = ColourCounts.of(wlhn.refine([nx.path_graph(2), nx.path_graph(3)], 1))
+    >>> counts
+    ColourCounts(2 graphs, colours per depth [1, 2])
+    >>> counts.matrix.toarray().tolist()
+    [[2, 2, 0], [3, 2, 1]]
+    """
+
+    matrix: sparse.csr_array  # (graphs, columns) of int32; columns ascend in each row
+    first: Array  # (T + 2,) the column of each depth's first colour, and where the colours of the hierarchy end
+    first_unseen: Array  # (T + 2,) likewise of colours that are not in the hierarchy; the last is the number of columns
+
+    @staticmethod
+    def of(hierarchy: Hierarchy) -> ColourCounts:
+        """The graphs that a hierarchy was made of."""
+        first = np.concatenate([[0], np.cumsum(hierarchy.num_colours)])
+        parts = []
+        for t, width in enumerate(hierarchy.num_colours):
+            ptr, colour, count = hierarchy.count_per_graph(t)
+            parts.append(sparse.csr_array((count, colour, ptr), shape=(hierarchy.num_graphs, width)))
+        return ColourCounts(_beside(parts), first, np.full(len(first), first[-1]))
+
+    @staticmethod
+    def of_new(hierarchy: Hierarchy, assignment: Assignment, own: Hierarchy) -> ColourCounts:
+        """New graphs: their nodes in a fitted hierarchy, and, for what it does not have, their own hierarchy.
+
+        >>> import networkx as nx, wlhn
+        >>> fitted, star = wlhn.refine(nx.path_graph(4), 1), nx.star_graph(3)
+        >>> new = ColourCounts.of_new(fitted, wlhn.assign(fitted, star), wlhn.refine(star, 1))
+        >>> new.matrix.toarray().tolist(), new.unseen.tolist()
+        ([[4, 3, 0, 1]], [[0, 1]])
+        """
+        first = np.concatenate([[0], np.cumsum(hierarchy.num_colours)])
+        first_unseen, columns = [int(first[-1])], []
+        for t, representative in enumerate(own.representatives):
+            known = assignment.colours[t][representative].astype(np.int64)
+            unseen = known < 0
+            columns.append(np.where(unseen, first_unseen[-1] + np.cumsum(unseen) - 1, first[t] + known))
+            first_unseen.append(first_unseen[-1] + int(unseen.sum()))
+        parts = []
+        for t, column in enumerate(columns):
+            ptr, colour, count = own.count_per_graph(t)
+            parts.append(sparse.csr_array((count, column[colour], ptr), shape=(own.num_graphs, first_unseen[-1])))
+        matrix = _canonical(sum(parts[1:], start=parts[0]))  # no two of them have a column in common
+        return ColourCounts(matrix, first, np.array(first_unseen))
+
+    def __repr__(self) -> str:
+        return f"ColourCounts({len(self)} graphs, colours per depth {np.diff(self.first).tolist()})"
+
+    def __len__(self) -> int:
+        return int(self.matrix.shape[0])
+
+    @property
+    def depth(self) -> int:
+        """T, the number of rounds."""
+        return len(self.first) - 2
+
+    @property
+    def num_known(self) -> int:
+        """Columns that are colours of the hierarchy; the others come after them."""
+        return int(self.first[-1])
+
+    @cached_property
+    def depth_of_column(self) -> Array:
+        """(columns,) the depth of each colour."""
+        depths = np.arange(self.depth + 1)
+        return np.concatenate([np.repeat(depths, np.diff(self.first)), np.repeat(depths, np.diff(self.first_unseen))])
+
+    @cached_property
+    def num_nodes(self) -> Array:
+        """(graphs,) nodes: each has one colour at each depth."""
+        return np.asarray(self.matrix.sum(axis=1), dtype=np.int64) // (self.depth + 1)
+
+    @property
+    def unseen(self) -> Array:
+        """(graphs, T + 1): how many different colours of a graph the hierarchy does not have, depth by depth."""
+        there = self.matrix.indices >= self.num_known
+        graph = np.repeat(np.arange(len(self)), np.diff(self.matrix.indptr))[there]
+        place = graph * (self.depth + 1) + self.depth_of_column[self.matrix.indices[there]]
+        return np.bincount(place, minlength=len(self) * (self.depth + 1)).reshape(len(self), self.depth + 1)
+
+    def select(self, graphs: ArrayLike) -> ColourCounts:
+        """These graphs, in this order; the columns stay."""
+        return replace(self, matrix=self.matrix[np.asarray(graphs)])
+
+    def column_weights(self, weights: ArrayLike | None) -> Array:
+        """(columns,) the weight of each colour, from one for each depth; all 1 without.
+
+        >>> import networkx as nx, wlhn
+        >>> ColourCounts.of(wlhn.refine(nx.star_graph(3), 1)).column_weights([1, 0.5]).tolist()
+        [1.0, 0.5, 0.5]
+        """
+        return self.checked_weights(weights)[self.depth_of_column]
+
+    def checked_weights(self, weights: ArrayLike | None) -> Array:
+        """(T + 1,) weights of depths."""
+        given = np.ones(self.depth + 1) if weights is None else np.asarray(weights, dtype=float)
+        if given.shape != (self.depth + 1,):
+            raise InputError(
+                f"weights: expected {self.depth + 1} numbers, one for each depth from 0 to {self.depth}, found "
+                f"{given.size}"
+            )
+        if not np.isfinite(given).all() or (given < 0).any() or not given.any():
+            raise InputError(f"weights: expected finite numbers of 0 or more, and not all 0, found {given.tolist()}")
+        return given
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Plain arrays, for any file that holds such."""
+        m = self.matrix
+        return {
+            "ptr": m.indptr.astype(np.int64),
+            "colour": m.indices.astype(np.int64),
+            "count": m.data.astype(np.int32),
+            "first": self.first.astype(np.int64),
+            "first_unseen": self.first_unseen.astype(np.int64),
+        }
+
+    @staticmethod
+    def from_arrays(arrays: Mapping[str, Array]) -> ColourCounts:
+        """What `to_arrays` gave.
+
+        >>> import networkx as nx, wlhn
+        >>> ColourCounts.from_arrays(ColourCounts.of(wlhn.refine(nx.star_graph(3), 1)).to_arrays())
+        ColourCounts(1 graphs, colours per depth [1, 2])
+        """
+        missing = {"ptr", "colour", "count", "first", "first_unseen"} - set(arrays)
+        if missing:
+            raise InputError(f"colour counts: expected an array '{min(missing)}', found none")
+        shape = (len(arrays["ptr"]) - 1, int(arrays["first_unseen"][-1]))
+        matrix = sparse.csr_array((arrays["count"], arrays["colour"], arrays["ptr"]), shape=shape)
+        return ColourCounts(_canonical(matrix), np.asarray(arrays["first"]), np.asarray(arrays["first_unseen"]))
+
+
+def _beside(parts: list[sparse.csr_array]) -> sparse.csr_array:
+    return _canonical(sparse.hstack(parts, format="csr"))
+
+
+def _canonical(matrix: Any) -> sparse.csr_array:
+    """Columns ascending in each row, int32 counts."""
+    matrix = sparse.csr_array(matrix).astype(np.int32, copy=False)
+    matrix.sort_indices()
+    return matrix

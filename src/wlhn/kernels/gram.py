@@ -1,0 +1,225 @@
+"""Matrices of similarities and distances between graphs, from counted colours.
+
+With N = N_t(G, c), M = N_t(H, c) and a weight w_t for each depth (1 if not told):
+
+- WL subtree kernel (Shervashidze et al., JMLR 2011): Σ_t w_t Σ_c N M.
+- Optimal assignment (Kriege, Giscard and Wilson, NIPS 2016): Σ_t w_t Σ_c min(N, M), the value of the best matching of
+  nodes when a pair is worth the weight of the depths at which its colours agree.
+- Tree Wasserstein: Σ_t w_t Σ_c |N / |G| − M / |H||, the cost of moving one graph's nodes to the other's in the tree whose
+  edges at depth t have length w_t; with w = 1 that is transport under the WL distance. Divided by 2(T + 1) it is the
+  distance of Togninalli et al. (NeurIPS 2019) for graphs with labels.
+
+Numbers are float64. Counts and their products are then exact, so that no order of summation shows and equal graphs have
+exactly similarity 1 and distance 0; and scikit-learn's kernel machines take the matrix as it is, where float32 would be
+copied to float64 and so be in memory twice. Rows are made in blocks by threads, in place: there is one matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import psutil
+from numpy.typing import ArrayLike, NDArray
+
+from wlhn.errors import InputError
+from wlhn.kernels.colour_counts import ColourCounts
+from wlhn.loops.collation import transpose
+from wlhn.loops.parallel import over_rows
+from wlhn.loops.similarities import (
+    LEAST,
+    LEAST_SHARE,
+    PRODUCT,
+    TILE,
+    add_common_colours,
+    distances_from_common,
+    divide_by_lengths,
+    mirror,
+)
+
+Array = NDArray[Any]
+Report = Callable[[int, int], None]  # rows done, rows in all
+BLOCK = 256  # rows between two reports
+
+
+def no_report(done: int, total: int) -> None:
+    pass
+
+
+def wl_gram(
+    a: ColourCounts,
+    b: ColourCounts | None = None,
+    *,
+    weights: ArrayLike | None = None,
+    normalised: bool = False,
+    report: Report = no_report,
+) -> Array:
+    """The WL subtree kernel between the graphs of a and of b (without b, of a).
+
+    Args:
+        a: counts of n graphs.
+        b: counts of m graphs, in the hierarchy's columns alone or in those of a.
+        weights: (T + 1,) one for each depth; all 1 without.
+        normalised: divide by the root of k(G, G) k(H, H).
+        report: is told how many rows are done.
+
+    Returns:
+        (n, m)
+
+    >>> import networkx as nx, wlhn
+    >>> wl_gram(ColourCounts.of(wlhn.refine([nx.path_graph(2), nx.path_graph(3)], 1))).tolist()
+    [[8.0, 10.0], [10.0, 14.0]]
+    """
+    return _similarities(PRODUCT, a, b, weights, normalised, report)
+
+
+def oa_gram(
+    a: ColourCounts,
+    b: ColourCounts | None = None,
+    *,
+    weights: ArrayLike | None = None,
+    normalised: bool = False,
+    report: Report = no_report,
+) -> Array:
+    """The optimal assignment kernel; arguments and shape as for `wl_gram`.
+
+    >>> import networkx as nx, wlhn
+    >>> oa_gram(ColourCounts.of(wlhn.refine([nx.path_graph(2), nx.path_graph(3)], 1))).tolist()
+    [[4.0, 4.0], [4.0, 6.0]]
+    """
+    return _similarities(LEAST, a, b, weights, normalised, report)
+
+
+def wasserstein(
+    a: ColourCounts,
+    b: ColourCounts | None = None,
+    *,
+    weights: ArrayLike | None = None,
+    normalised: bool = True,
+    report: Report = no_report,
+) -> Array:
+    """The tree Wasserstein distance; arguments and shape as for `wl_gram`.
+
+    `normalised` lets every graph weigh 1, as transport needs it; without, counts are compared as they are, Σ |N − M|.
+
+    >>> import networkx as nx, wlhn
+    >>> counts = ColourCounts.of(wlhn.refine([nx.path_graph(2), nx.path_graph(4)], 1))
+    >>> wasserstein(counts).tolist(), wasserstein(counts, normalised=False).tolist()
+    ([[0.0, 1.0], [1.0, 0.0]], [[0.0, 4.0], [4.0, 0.0]])
+    """
+    kind, other = (LEAST_SHARE if normalised else LEAST), a if b is None else b
+    out = empty_matrix(len(a), len(other))
+    _add_common(kind, out, a, b, weights, report)
+    if normalised:
+        sizes, total = (_sizes(a), _sizes(other)), float(a.checked_weights(weights).sum())
+    else:
+        sizes, total = (_self(LEAST, a, weights), _self(LEAST, other, weights)), 0.0
+    over_rows(distances_from_common, len(a), out.size, *sizes, total, out)
+    return out
+
+
+def depth_by_depth(kind: str, a: ColourCounts, b: ColourCounts | None = None) -> Iterator[tuple[Array, Array, Array]]:
+    """Kernels of all depths for the price of the last: (matrix, k(G, G) of a's graphs, of b's), up to depth 0, 1, …, T.
+
+    `kind` is "wl" or "oa". The matrix is not normalised, and it is the same array that grows: take what is needed of it
+    before going on (`normalise` makes a new one).
+
+    >>> import networkx as nx, wlhn
+    >>> counts = ColourCounts.of(wlhn.refine([nx.path_graph(2), nx.path_graph(3)], 1))
+    >>> [(matrix[0, 1].tolist(), own.tolist()) for matrix, own, _ in depth_by_depth("wl", counts)]
+    [(6.0, [4.0, 9.0]), (10.0, [8.0, 14.0])]
+    """
+    if kind not in ("wl", "oa"):
+        raise InputError(f"kind: expected wl or oa, found {kind!r}")
+    common, other = (PRODUCT if kind == "wl" else LEAST), a if b is None else b
+    out = empty_matrix(len(a), len(other))
+    own, others = np.zeros(len(a)), np.zeros(len(other))
+    for t in range(a.depth + 1):
+        only = np.eye(a.depth + 1)[t]
+        _add_common(common, out, a, b, only, no_report)
+        own += _self(common, a, only)
+        others = own if b is None else others + _self(common, other, only)
+        yield out, own, others
+
+
+def self_similarity(kind: str, counts: ColourCounts, weights: ArrayLike | None = None) -> Array:
+    """(graphs,) k(G, G) of the kernel "wl" or "oa", colours that no fitted graph has included.
+
+    >>> import networkx as nx, wlhn
+    >>> self_similarity("wl", ColourCounts.of(wlhn.refine(nx.path_graph(3), 1))).tolist()
+    [14.0]
+    """
+    return _self(PRODUCT if kind == "wl" else LEAST, counts, weights)
+
+
+def normalise(matrix: Array, own: Array, other: Array) -> Array:
+    """A new matrix, k(G, H) / √(k(G, G) k(H, H)).
+
+    Args:
+        matrix: (n, m) similarities
+        own: (n,) similarities of the rows' graphs to themselves
+        other: (m,) those of the columns' graphs
+
+    >>> normalise(np.array([[3.0]]), np.array([4.0]), np.array([9.0])).tolist()
+    [[0.5]]
+    """
+    out = np.array(matrix, dtype=np.float64)
+    over_rows(divide_by_lengths, len(out), out.size, np.asarray(own, float), np.asarray(other, float), out)
+    return out
+
+
+def empty_matrix(rows: int, columns: int) -> Array:
+    """A matrix of zeros, or an `InputError` before anything is computed if memory does not hold it."""
+    needed, free = 8 * rows * columns, psutil.virtual_memory().available
+    if needed > free:
+        raise InputError(
+            f"a matrix of {rows:,} × {columns:,} graphs takes {needed / 1e9:,.1f} GB and {free / 1e9:,.1f} GB of memory "
+            "are free: take explicit features (WLFeatures, --kind features) with a linear machine, or fewer graphs"
+        )
+    return np.zeros((rows, columns))
+
+
+def _similarities(
+    kind: int, a: ColourCounts, b: ColourCounts | None, weights: ArrayLike | None, normalised: bool, report: Report
+) -> Array:
+    other = a if b is None else b
+    out = empty_matrix(len(a), len(other))
+    _add_common(kind, out, a, b, weights, report)
+    if normalised:
+        over_rows(divide_by_lengths, len(a), out.size, _self(kind, a, weights), _self(kind, other, weights), out)
+    return out
+
+
+def _self(kind: int, counts: ColourCounts, weights: ArrayLike | None) -> Array:
+    n = counts.matrix.data.astype(np.float64)
+    values = counts.column_weights(weights)[counts.matrix.indices] * (n * n if kind == PRODUCT else n)
+    graph = np.repeat(np.arange(len(counts)), np.diff(counts.matrix.indptr))
+    return np.bincount(graph, weights=values, minlength=len(counts))
+
+
+def _sizes(counts: ColourCounts) -> Array:
+    return counts.num_nodes.astype(np.float64)
+
+
+def _add_common(
+    kind: int, out: Array, a: ColourCounts, b: ColourCounts | None, weights: ArrayLike | None, report: Report
+) -> None:
+    """out += what graphs have in common, in blocks of rows."""
+    other = a if b is None else b
+    if not np.array_equal(a.first, other.first):
+        raise InputError("colour counts: expected both to be of one hierarchy, found two")
+    m = other.matrix
+    columns = transpose(m.indptr, m.indices, m.data, m.shape[1] if b is None else other.num_known)
+    triangle, n = b is None, len(a)
+    # In a triangle the first row is the longest: rows from both ends in turn make blocks, and halves of blocks, alike.
+    rows = np.stack([np.arange(n), np.arange(n)[::-1]], axis=1).reshape(-1)[:n] if triangle else np.arange(n)
+    rest = (a.matrix.indptr, a.matrix.indices, a.matrix.data, *columns, a.column_weights(weights))
+    sizes = _sizes(a), _sizes(other)
+    work = a.matrix.nnz * max(m.nnz // max(m.shape[1], 1), 1)
+    for start in range(0, n, BLOCK):
+        block = rows[start : start + BLOCK]
+        over_rows(add_common_colours, len(block), work, kind, block, *rest, *sizes, triangle, out)
+        report(min(start + BLOCK, n), n)
+    if triangle:
+        over_rows(mirror, (n + TILE - 1) // TILE, out.size, out)

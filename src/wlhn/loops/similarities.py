@@ -1,0 +1,102 @@
+"""Compiled loops that compare graphs by what they have in common, colour by colour.
+
+Graphs are rows of counted colours; the other side stands by columns, so that a colour knows the graphs it occurs in.
+A row of the matrix is made at a time: every colour of its graph adds to the places of the graphs that share it. Pairs
+with nothing in common cost nothing, and a colour that only one graph has is passed over.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+PRODUCT, LEAST, LEAST_SHARE = 0, 1, 2  # n m; min(n, m); min(n / |G|, m / |H|) · |G| |H|
+TILE = 64  # of a transposition, in rows and columns
+
+
+@numba.njit(cache=True, nogil=True)
+def add_common_colours(
+    first: int,
+    last: int,
+    kind: int,
+    rows: Array,
+    ptr: Array,
+    colour: Array,
+    count: Array,
+    column_ptr: Array,
+    graph: Array,
+    other_count: Array,
+    weight: Array,
+    size: Array,
+    other_size: Array,
+    triangle: bool,
+    out: Array,
+) -> None:
+    """out[i, j] += Σ_c weight[c] · common(N(i, c), N(j, c)) for i in rows[first:last]; in a `triangle`, for j ≥ i.
+
+    Colours of a row ascend, and so do the graphs of a column. Colours that the other side has no column for end a row.
+    """
+    for r in range(first, last):
+        i = rows[r]
+        row = out[i]
+        for k in range(ptr[i], ptr[i + 1]):
+            c = colour[k]
+            if c >= len(column_ptr) - 1:
+                break
+            start, stop, w = column_ptr[c], column_ptr[c + 1], weight[c]
+            if w == 0 or stop == start:
+                continue
+            if triangle and stop - start > 1:
+                start += np.searchsorted(graph[start:stop], i)
+            n = float(count[k])
+            if kind == PRODUCT:
+                for q in range(start, stop):
+                    row[graph[q]] += w * n * other_count[q]
+            elif kind == LEAST:
+                for q in range(start, stop):
+                    row[graph[q]] += w * min(n, float(other_count[q]))
+            else:
+                own = float(size[i])
+                for q in range(start, stop):
+                    j = graph[q]
+                    row[j] += w * min(n * other_size[j], own * other_count[q])
+
+
+@numba.njit(cache=True, nogil=True)
+def mirror(first: int, last: int, out: Array) -> None:
+    """The lower triangle from the upper one, for tiles of rows: in tiles, lest every step be a jump through memory."""
+    n = len(out)
+    for tile in range(first, last):
+        for left in range(0, (tile + 1) * TILE, TILE):
+            for i in range(tile * TILE, min((tile + 1) * TILE, n)):
+                for j in range(left, min(left + TILE, i)):
+                    out[i, j] = out[j, i]
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def divide_by_lengths(first: int, last: int, own: Array, other: Array, out: Array) -> None:
+    """out[i, j] /= √(own[i] · other[j]), in which order does not matter: equal graphs have exactly 1."""
+    for i in range(first, last):
+        row = out[i]
+        for j in range(len(other)):
+            row[j] /= math.sqrt(own[i] * other[j])
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def distances_from_common(first: int, last: int, own: Array, other: Array, total: float, out: Array) -> None:
+    """What two graphs do not share, from what they share: out[i, j] = own[i] + other[j] − 2 out[i, j], or, if graphs
+    count as shares of their nodes (`total` > 0, the sum of depths' weights), 2 (total − out[i, j] / (own[i] other[j])).
+    """
+    for i in range(first, last):
+        row = out[i]
+        for j in range(len(other)):
+            if total > 0:
+                pairs = own[i] * other[j]
+                row[j] = max(2 * (total * pairs - row[j]) / pairs, 0.0)
+            else:
+                row[j] = max(own[i] + other[j] - 2 * row[j], 0.0)
