@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from wlhn.graphs import Graphs, as_graphs
     from wlhn.hierarchy import Assignment, Hierarchy, Tree, assign, colour_names, refine, wl_distance
     from wlhn.hyperbolic import poincare_distance
+    from wlhn.kernels import OptimalAssignmentKernel, TreeWasserstein, WLFeatures, WLKernel
 
 # Where the public names live. They are imported when first used: torch takes seconds, and `wlhn --version` needs none.
 _HOMES = {
@@ -25,9 +26,13 @@ _HOMES = {
     "InputError": "wlhn.errors",
     "NodeClassifier": "wlhn.estimators",
     "NodeRegressor": "wlhn.estimators",
+    "OptimalAssignmentKernel": "wlhn.kernels",
     "Quality": "wlhn.embeddings",
     "Tree": "wlhn.hierarchy",
     "TreeEmbedding": "wlhn.embeddings",
+    "TreeWasserstein": "wlhn.kernels",
+    "WLFeatures": "wlhn.kernels",
+    "WLKernel": "wlhn.kernels",
     "as_graphs": "wlhn.graphs",
     "assign": "wlhn.hierarchy",
     "colour_names": "wlhn.hierarchy",
@@ -50,9 +55,13 @@ __all__ = [
     "InputError",
     "NodeClassifier",
     "NodeRegressor",
+    "OptimalAssignmentKernel",
     "Quality",
     "Tree",
     "TreeEmbedding",
+    "TreeWasserstein",
+    "WLFeatures",
+    "WLKernel",
     "as_graphs",
     "assign",
     "colour_names",

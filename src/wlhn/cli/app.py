@@ -29,6 +29,7 @@ COMMANDS = {
     "reproduce": "Reproduce the paper's tables and figures.",
     "report": "Write a page from result files.",
     "hierarchy": "Refine colours and show what the WL hierarchy of a data set looks like.",
+    "kernel": "Similarities of graphs, or explicit features, from the WL tree.",
     "embed": "Embed the WL hierarchy in hyperbolic space and measure how well.",
     "explain": "Divide a model's answer for one graph among its substructures.",
     "similar": "Find the graphs or nodes nearest to one in the learned space.",

@@ -1,9 +1,9 @@
 """How often each graph has each colour: the one value that all kernels are made from.
 
-N_t(G, c) is the number of nodes of graph G with colour c at depth t. Graphs are rows of a sparse matrix; its columns are
-the colours of a fitted hierarchy, depth by depth, and, for new graphs, the colours that the hierarchy does not have,
-again depth by depth. So a new graph keeps all that it is, and its similarity to itself is what it would have been in
-the fit.
+N_t(G, c) is the number of nodes of graph G with colour c at depth t. Graphs are rows of a sparse matrix; its columns
+are the colours of a fitted hierarchy, depth by depth, and, for new graphs, the colours that the hierarchy does not
+have, again depth by depth. So a new graph keeps all that it is, and its similarity to itself is what it would have been
+in the fit.
 """
 
 from __future__ import annotations
@@ -119,19 +119,7 @@ class ColourCounts:
         >>> ColourCounts.of(wlhn.refine(nx.star_graph(3), 1)).column_weights([1, 0.5]).tolist()
         [1.0, 0.5, 0.5]
         """
-        return self.checked_weights(weights)[self.depth_of_column]
-
-    def checked_weights(self, weights: ArrayLike | None) -> Array:
-        """(T + 1,) weights of depths."""
-        given = np.ones(self.depth + 1) if weights is None else np.asarray(weights, dtype=float)
-        if given.shape != (self.depth + 1,):
-            raise InputError(
-                f"weights: expected {self.depth + 1} numbers, one for each depth from 0 to {self.depth}, found "
-                f"{given.size}"
-            )
-        if not np.isfinite(given).all() or (given < 0).any() or not given.any():
-            raise InputError(f"weights: expected finite numbers of 0 or more, and not all 0, found {given.tolist()}")
-        return given
+        return checked_weights(weights, self.depth)[self.depth_of_column]
 
     def to_arrays(self) -> dict[str, Array]:
         """Plain arrays, for any file that holds such."""
@@ -158,6 +146,22 @@ class ColourCounts:
         shape = (len(arrays["ptr"]) - 1, int(arrays["first_unseen"][-1]))
         matrix = sparse.csr_array((arrays["count"], arrays["colour"], arrays["ptr"]), shape=shape)
         return ColourCounts(_canonical(matrix), np.asarray(arrays["first"]), np.asarray(arrays["first_unseen"]))
+
+
+def checked_weights(weights: ArrayLike | None, depth: int) -> Array:
+    """(T + 1,) weights of depths, all 1 if none are given.
+
+    >>> checked_weights(None, 2).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    given = np.ones(depth + 1) if weights is None else np.asarray(weights, dtype=float)
+    if given.shape != (depth + 1,):
+        raise InputError(
+            f"weights: expected {depth + 1} numbers, one for each depth from 0 to {depth}, found {given.size}"
+        )
+    if not np.isfinite(given).all() or (given < 0).any() or not given.any():
+        raise InputError(f"weights: expected finite numbers of 0 or more, and not all 0, found {given.tolist()}")
+    return given
 
 
 def _beside(parts: list[sparse.csr_array]) -> sparse.csr_array:

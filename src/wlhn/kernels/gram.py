@@ -5,9 +5,9 @@ With N = N_t(G, c), M = N_t(H, c) and a weight w_t for each depth (1 if not told
 - WL subtree kernel (Shervashidze et al., JMLR 2011): Σ_t w_t Σ_c N M.
 - Optimal assignment (Kriege, Giscard and Wilson, NIPS 2016): Σ_t w_t Σ_c min(N, M), the value of the best matching of
   nodes when a pair is worth the weight of the depths at which its colours agree.
-- Tree Wasserstein: Σ_t w_t Σ_c |N / |G| − M / |H||, the cost of moving one graph's nodes to the other's in the tree whose
-  edges at depth t have length w_t; with w = 1 that is transport under the WL distance. Divided by 2(T + 1) it is the
-  distance of Togninalli et al. (NeurIPS 2019) for graphs with labels.
+- Tree Wasserstein: Σ_t w_t Σ_c |N / |G| − M / |H||, the cost of moving one graph's nodes to the other's in the tree
+  whose edges at depth t have length w_t; with w = 1 that is transport under the WL distance. Divided by 2(T + 1) it is
+  the distance of Togninalli et al. (NeurIPS 2019) for graphs with labels.
 
 Numbers are float64. Counts and their products are then exact, so that no order of summation shows and equal graphs have
 exactly similarity 1 and distance 0; and scikit-learn's kernel machines take the matrix as it is, where float32 would be
@@ -20,11 +20,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import psutil
 from numpy.typing import ArrayLike, NDArray
 
 from wlhn.errors import InputError
-from wlhn.kernels.colour_counts import ColourCounts
+from wlhn.kernels.colour_counts import ColourCounts, checked_weights
+from wlhn.kernels.memory import zeros
 from wlhn.loops.collation import transpose
 from wlhn.loops.parallel import over_rows
 from wlhn.loops.similarities import (
@@ -109,10 +109,10 @@ def wasserstein(
     ([[0.0, 1.0], [1.0, 0.0]], [[0.0, 4.0], [4.0, 0.0]])
     """
     kind, other = (LEAST_SHARE if normalised else LEAST), a if b is None else b
-    out = empty_matrix(len(a), len(other))
+    out = zeros(len(a), len(other))
     _add_common(kind, out, a, b, weights, report)
     if normalised:
-        sizes, total = (_sizes(a), _sizes(other)), float(a.checked_weights(weights).sum())
+        sizes, total = (_sizes(a), _sizes(other)), float(checked_weights(weights, a.depth).sum())
     else:
         sizes, total = (_self(LEAST, a, weights), _self(LEAST, other, weights)), 0.0
     over_rows(distances_from_common, len(a), out.size, *sizes, total, out)
@@ -133,7 +133,7 @@ def depth_by_depth(kind: str, a: ColourCounts, b: ColourCounts | None = None) ->
     if kind not in ("wl", "oa"):
         raise InputError(f"kind: expected wl or oa, found {kind!r}")
     common, other = (PRODUCT if kind == "wl" else LEAST), a if b is None else b
-    out = empty_matrix(len(a), len(other))
+    out = zeros(len(a), len(other))
     own, others = np.zeros(len(a)), np.zeros(len(other))
     for t in range(a.depth + 1):
         only = np.eye(a.depth + 1)[t]
@@ -169,22 +169,11 @@ def normalise(matrix: Array, own: Array, other: Array) -> Array:
     return out
 
 
-def empty_matrix(rows: int, columns: int) -> Array:
-    """A matrix of zeros, or an `InputError` before anything is computed if memory does not hold it."""
-    needed, free = 8 * rows * columns, psutil.virtual_memory().available
-    if needed > free:
-        raise InputError(
-            f"a matrix of {rows:,} × {columns:,} graphs takes {needed / 1e9:,.1f} GB and {free / 1e9:,.1f} GB of memory "
-            "are free: take explicit features (WLFeatures, --kind features) with a linear machine, or fewer graphs"
-        )
-    return np.zeros((rows, columns))
-
-
 def _similarities(
     kind: int, a: ColourCounts, b: ColourCounts | None, weights: ArrayLike | None, normalised: bool, report: Report
 ) -> Array:
     other = a if b is None else b
-    out = empty_matrix(len(a), len(other))
+    out = zeros(len(a), len(other))
     _add_common(kind, out, a, b, weights, report)
     if normalised:
         over_rows(divide_by_lengths, len(a), out.size, _self(kind, a, weights), _self(kind, other, weights), out)

@@ -1,0 +1,184 @@
+"""`wlhn kernel`: how alike the graphs of a data set are, or explicit features of them, in a file."""
+
+from __future__ import annotations
+
+import json as json_text
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from wlhn.cli.hierarchy import Data, EdgeLabels, check_suffix
+from wlhn.cli.output import DataRoot, Json, Seed, print_json, print_table, working
+from wlhn.cli.progress import progress
+from wlhn.errors import InputError
+from wlhn.files import replacing, write_json
+
+if TYPE_CHECKING:
+    from wlhn.data import Dataset
+    from wlhn.kernels import OptimalAssignmentKernel, TreeWasserstein, WLFeatures, WLKernel
+
+KINDS = ("wl", "oa", "wasserstein", "features")
+ONLY_FOR = {"gamma": "wasserstein", "continuous": "wasserstein", "code": "features", "min_graphs": "features"}
+
+
+def kernel(
+    context: typer.Context,
+    data: Data,
+    kind: Annotated[str, typer.Option(help="wl, oa (optimal assignment), wasserstein, or features (explicit).")] = "oa",
+    depth: Annotated[int, typer.Option("--depth", "-T", help="Rounds of refinement.")] = 5,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            help="uniform, degree, label, features, or columns with commas between (label,0,2); without it, label "
+            "where there are labels, else degree."
+        ),
+    ] = None,
+    edge_labels: EdgeLabels = False,
+    weights: Annotated[str | None, typer.Option(help="Weights of depths 0, 1, …, with commas between; all 1.")] = None,
+    normalise: Annotated[
+        bool | None,
+        typer.Option(
+            "--normalise/--no-normalise",
+            help="Similarity 1 of a graph to itself, weight 1 in transport, rows of length 1; on but for features.",
+            show_default=False,
+        ),
+    ] = None,
+    gamma: Annotated[float | None, typer.Option(help="wasserstein: exp(−gamma d) in place of distances d.")] = None,
+    continuous: Annotated[bool, typer.Option("--continuous", help="wasserstein: numbers as they are (needs POT).")] = (
+        False
+    ),
+    code: Annotated[str, typer.Option(help="features: counts, log or thermometer.")] = "counts",
+    min_graphs: Annotated[int, typer.Option(help="features: leave out colours of fewer graphs.")] = 1,
+    binning: Annotated[str, typer.Option(help="How numbers become categories: quantiles or k-means.")] = "quantiles",
+    bins: Annotated[int, typer.Option(help="Bins of each column of numbers, or clusters.")] = 8,
+    out: Annotated[Path | None, typer.Option(help="Write the matrix to this file (.npz).")] = None,
+    data_root: DataRoot = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Compare all graphs of a data set by their trees of colours.
+
+    The file has `matrix`, `y` and `graph_ids`. For features it is scipy's (`scipy.sparse.load_npz`), and what its
+    columns and rows are stands beside it in a .json of the same name.
+    """
+    from wlhn.data import load
+
+    check_suffix(out, ".npz")
+    if kind not in KINDS:
+        raise InputError(f"kind: expected {', '.join(KINDS)}, found {kind!r}")
+    for name, only in ONLY_FOR.items():
+        source = context.get_parameter_source(name)
+        if only != kind and source is not None and source.name == "COMMANDLINE":
+            raise InputError(f"--{name.replace('_', '-')} belongs to --kind {only}; leave it out with --kind {kind}")
+    with working(f"reading {data}"):
+        dataset = load(data, data_root=data_root, seed=seed)
+    parameters = {
+        "depth": depth,
+        "start": None if start is None else _columns(start, dataset),
+        "edge_labels": edge_labels,
+        "weights": None if weights is None else _numbers(weights),
+        "normalise": kind != "features" if normalise is None else normalise,
+        "binning": binning,
+        "bins": bins,
+    }
+    if kind == "wasserstein":
+        parameters |= {"gamma": gamma, "continuous": continuous}
+    if kind == "features":
+        document = _features(dataset, parameters | {"code": code, "min_graphs": min_graphs}, out)
+    else:
+        document = _matrix(dataset, kind, parameters, out)
+    document = {"name": dataset.name, "kind": kind, "graphs": len(dataset.graphs)} | document
+    document |= {"out": None if out is None else str(out)}
+    if json:
+        print_json(document)
+        return
+    rows = [[name.replace("_", " "), _text(value)] for name, value in document.items() if value is not None]
+    print_table(f"{dataset.name}: {len(dataset.graphs):,} graphs, {kind}", ("", "value"), rows[3:])
+
+
+def _matrix(dataset: Dataset, kind: str, parameters: dict[str, Any], out: Path | None) -> dict[str, Any]:
+    from wlhn.kernels import OptimalAssignmentKernel, TreeWasserstein, WLKernel
+    from wlhn.kernels.memory import check_memory
+
+    n = len(dataset.graphs)
+    check_memory(n, n)
+    made = {"wl": WLKernel, "oa": OptimalAssignmentKernel, "wasserstein": TreeWasserstein}[kind](**parameters)
+    with working(f"refining {dataset.graphs.num_nodes:,} nodes and {dataset.graphs.num_edges:,} directed edges"):
+        made.fit(dataset)
+    with progress("comparing graphs", "rows") as advance:
+        matrix = made.fitted_matrix(lambda done, total: advance(done, total, ""))
+    described = _described(made, parameters)
+    if out is not None:
+        with working(f"writing {out}"):
+            about = {"name": dataset.name, "kind": kind} | described
+            arrays: dict[str, Any] = {"matrix": matrix, "y": dataset.y, "graph_ids": np.array(_ids(dataset), dtype=str)}
+            with replacing(out) as draft, draft.open("wb") as file:
+                np.savez(file, **arrays, meta=np.array(json_text.dumps(about)))
+    others = (matrix.sum() - matrix.trace()) / max(n * (n - 1), 1)
+    summary = {"shape": list(matrix.shape), "mean": float(others) if n > 1 else None}
+    return described | summary | {"smallest": float(matrix.min()), "largest": float(matrix.max())}
+
+
+def _features(dataset: Dataset, parameters: dict[str, Any], out: Path | None) -> dict[str, Any]:
+    from scipy import sparse
+
+    from wlhn.kernels import WLFeatures
+
+    made = WLFeatures(**parameters)
+    with working(f"refining {dataset.graphs.num_nodes:,} nodes and {dataset.graphs.num_edges:,} directed edges"):
+        rows = made.fit_transform(dataset)
+    described = _described(made, parameters)
+    if out is not None:
+        with working(f"writing {out}"):
+            with replacing(out) as draft:
+                sparse.save_npz(draft, rows, compressed=False)
+            about = {"name": dataset.name, "names": made.get_feature_names_out().tolist(), "graph_ids": _ids(dataset)}
+            write_json(out.with_suffix(".json"), about | {"y": _plain(dataset.y)} | described)
+    return described | {"shape": list(rows.shape), "nonzeros": int(rows.nnz)}
+
+
+def _described(
+    made: WLKernel | OptimalAssignmentKernel | TreeWasserstein | WLFeatures, parameters: dict[str, Any]
+) -> dict[str, Any]:
+    """What was computed: the parameters as they were understood, and the colours."""
+    continuous = parameters.get("continuous", False)
+    start = made.attributes_ if continuous else made.start_.columns
+    colours = None if continuous else made.hierarchy_.num_colours
+    return parameters | {"start": list(start) or ["uniform"], "colours": colours}
+
+
+def _columns(text: str, dataset: Dataset) -> Any:
+    """`label,0,age`: words stay, columns of features are numbers, and names of numeric columns stand for them."""
+    graphs = dataset.graphs
+    named = [c.name for c in dataset.columns if c.role == "feature" and c.kind == "numeric" and not c.edge]
+    if graphs.x is None or len(named) != graphs.x.shape[1]:
+        named = []
+    parts = [part.strip() for part in text.split(",")]
+    columns = [int(p) if p.isdigit() else named.index(p) if p in named else p for p in parts]
+    return columns[0] if len(columns) == 1 else columns
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"weights: expected numbers with commas between, found {text!r}") from None
+
+
+def _ids(dataset: Dataset) -> list[str]:
+    from wlhn.data.lookup import graph_names
+
+    return [str(name) for name in graph_names(dataset)]
+
+
+def _plain(y: Any) -> Any:
+    """Numbers for JSON, which knows no NaN."""
+    return [[_plain(v) for v in row] if np.ndim(row) else None if row != row else row for row in np.asarray(y).tolist()]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    return f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)

@@ -1,0 +1,104 @@
+"""What the transformers share: a hierarchy is fitted, and graphs, old and new, become counted colours of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from wlhn.data.dataset import Dataset
+from wlhn.errors import InputError
+from wlhn.graphs import Graphs
+from wlhn.hierarchy import assign, refine
+from wlhn.kernels.colour_counts import ColourCounts, checked_weights
+from wlhn.kernels.gram import Report, no_report
+from wlhn.kernels.memory import check_memory
+from wlhn.kernels.reading import label_names, read_graphs
+from wlhn.kernels.start import Start
+
+Array = NDArray[Any]
+
+
+class TreeTransformer(TransformerMixin, BaseEstimator):
+    """The base: parameters `depth`, `start`, `binning`, `bins` and `edge_labels` are those of a subclass.
+
+    A fit keeps `hierarchy_` (the tree), `start_` (what nodes start from), `counts_` (the fitted graphs) and `columns_`
+    (names of labels).
+    """
+
+    depth: int
+    start: Any
+    binning: str
+    bins: int
+    edge_labels: bool
+    weights: Any
+
+    def _fit_tree(self, graphs: Any) -> ColourCounts:
+        """Refine, and count."""
+        check_depth(self.depth, self.weights)
+        read, self.columns_ = read_graphs(graphs)
+        self.start_ = Start.fit(read, self.start, self.binning, self.bins, label_names(self.columns_))
+        self.hierarchy_ = refine(read, int(self.depth), self.start_.values(read), bool(self.edge_labels))
+        self.counts_ = ColourCounts.of(self.hierarchy_)
+        return self.counts_
+
+    def colour_counts(self, graphs: Any) -> ColourCounts:
+        """New graphs as counted colours of the fitted tree and of those that it lacks: `unseen` says how many."""
+        check_is_fitted(self, "hierarchy_")
+        new, _ = read_graphs(graphs, self.columns_)
+        values = self.start_.values(new)
+        own = refine(new, self.hierarchy_.depth, values, bool(self.edge_labels))
+        return ColourCounts.of_new(self.hierarchy_, assign(self.hierarchy_, new, values), own)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+class Matrix(ClassNamePrefixFeaturesOutMixin, TreeTransformer):
+    """The base of transformers whose columns are the fitted graphs: `fit_transform` gives the square matrix of these,
+    `transform` a row for each new graph, as `SVC(kernel="precomputed")` takes them.
+    """
+
+    def fit(self, graphs: Any, y: Any = None) -> Any:
+        """Keep the counted colours of these graphs; y is not looked at."""
+        self._fit_tree(graphs)
+        return self
+
+    def fit_transform(self, graphs: Any, y: Any = None) -> Array:
+        """(n, n) of the fitted graphs."""
+        known = graphs.graphs if isinstance(graphs, Dataset) else graphs
+        if isinstance(known, Sequence | Graphs):  # their number is known before any work
+            check_memory(len(known), len(known))
+        return self.fit(graphs).fitted_matrix()
+
+    def fitted_matrix(self, report: Report = no_report) -> Array:
+        """What `fit_transform` gives, after `fit`; `report` is told how many rows are done."""
+        check_is_fitted(self)
+        return self._matrix(self.counts_, None, report)
+
+    def transform(self, graphs: Any) -> Array:
+        """(m, n) of m new graphs against the n fitted ones."""
+        return self._matrix(self.colour_counts(graphs), self.counts_, no_report)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.counts_)
+
+    def _matrix(self, a: ColourCounts, b: ColourCounts | None, report: Report) -> Array:
+        raise NotImplementedError
+
+
+def check_depth(depth: int, weights: Any) -> None:
+    if depth < 0:
+        raise InputError(f"depth: expected 0 or more, found {depth}")
+    checked_weights(weights, int(depth))
+
+
+def check_one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InputError(f"{name}: expected {', '.join(allowed[:-1])} or {allowed[-1]}, found {value!r}")

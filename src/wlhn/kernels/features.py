@@ -1,0 +1,146 @@
+"""Explicit features of graphs as a scikit-learn transformer: one column, or a few, for each colour."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from wlhn.errors import InputError
+from wlhn.kernels.base import TreeTransformer, check_one_of
+from wlhn.kernels.colour_counts import ColourCounts
+from wlhn.kernels.memory import check_memory
+from wlhn.kernels.naming import substructures
+from wlhn.kernels.reading import edge_label_names
+from wlhn.kernels.thermometer import largest_counts, thermometer
+
+Array = NDArray[Any]
+CODES = ("counts", "log", "thermometer")
+
+
+class WLFeatures(TreeTransformer):
+    """Colours of graphs as columns of a sparse matrix, depth by depth: for linear machines, where graphs are many.
+
+    Products of rows are the WL subtree kernel (`code="counts"`) or the optimal assignment kernel (`"thermometer"`),
+    normalised or not, of any two graphs of which one was fitted.
+
+    Args:
+        depth, start, edge_labels, binning, bins: as for `WLKernel`.
+        weights: one number for each depth, by whose root its columns are multiplied; None: all 1.
+        code: "counts" N; "log", log(1 + N); "thermometer", a 0/1 column for each k ≤ N.
+        normalise: give rows length 1, colours that were not fitted included.
+        min_graphs: leave out colours of fewer fitted graphs.
+        sparse_output: a scipy matrix by rows; False for a dense array, which `set_output` needs.
+
+    >>> import networkx as nx
+    >>> features = WLFeatures(depth=1, sparse_output=False)
+    >>> features.fit_transform([nx.path_graph(2), nx.path_graph(3)]).tolist()
+    [[2.0, 0.0, 2.0, 0.0, 0.0], [2.0, 1.0, 0.0, 2.0, 1.0]]
+    >>> features.get_feature_names_out().tolist()
+    ['0.0 1', '0.1 2', '1.0 1(1)', '1.1 1(2)', '1.2 2(2×1)']
+    """
+
+    def __init__(
+        self,
+        depth: int = 5,
+        *,
+        start: Any = None,
+        edge_labels: bool = False,
+        weights: Any = None,
+        code: str = "counts",
+        normalise: bool = False,
+        min_graphs: int = 1,
+        sparse_output: bool = True,
+        binning: str = "quantiles",
+        bins: int = 8,
+    ) -> None:
+        self.depth = depth
+        self.start = start
+        self.edge_labels = edge_labels
+        self.weights = weights
+        self.code = code
+        self.normalise = normalise
+        self.min_graphs = min_graphs
+        self.sparse_output = sparse_output
+        self.binning = binning
+        self.bins = bins
+
+    def fit(self, graphs: Any, y: Any = None) -> WLFeatures:
+        """Find the colours of these graphs; y is not looked at."""
+        check_one_of("code", self.code, CODES)
+        if self.min_graphs < 1:
+            raise InputError(f"min_graphs: expected 1 or more, found {self.min_graphs}")
+        counts = self._fit_tree(graphs)
+        graphs_with = np.bincount(counts.matrix.indices, minlength=counts.num_known)
+        self.kept_ = np.flatnonzero(graphs_with >= self.min_graphs)
+        self.steps_ = largest_counts(counts.matrix)[self.kept_] if self.code == "thermometer" else None
+        return self
+
+    def fit_transform(self, graphs: Any, y: Any = None) -> Any:
+        """(n, columns) of the fitted graphs."""
+        return self.fit(graphs)._rows(self.counts_)
+
+    def transform(self, graphs: Any) -> Any:
+        """(m, columns) of new graphs."""
+        check_is_fitted(self, "kept_")
+        return self._rows(self.colour_counts(graphs))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """`t.c substructure` for colour c of depth t (see `naming`); for thermometers with ` ≥ k` behind."""
+        check_is_fitted(self, "kept_")
+        edges = edge_label_names(self.columns_)
+        found = substructures(
+            self.hierarchy_, self.start_.describe, lambda value: str(edges[value] if edges else value)
+        )
+        names = np.array([f"{t}.{c} {name}" for t, part in enumerate(found) for c, name in enumerate(part)], object)
+        names = names[self.kept_]
+        if self.steps_ is None:
+            return names
+        return np.array(
+            [f"{name} ≥ {k}" for name, top in zip(names, self.steps_, strict=True) for k in range(1, top + 1)], object
+        )
+
+    @property
+    def colour_of_column_(self) -> Array:
+        """(columns, 2): depth and number of the colour that a column stands for."""
+        check_is_fitted(self, "kept_")
+        colours = self.kept_ if self.steps_ is None else np.repeat(self.kept_, self.steps_)
+        depth = self.counts_.depth_of_column[colours]
+        return np.stack([depth, colours - self.counts_.first[depth]], axis=1)
+
+    def _rows(self, counts: ColourCounts) -> Any:
+        weight = counts.column_weights(self.weights)
+        kept = counts.matrix[:, self.kept_]
+        if self.steps_ is not None:
+            rows, root = thermometer(kept, self.steps_), np.sqrt(np.repeat(weight[self.kept_], self.steps_))
+        else:
+            rows, root = kept.astype(np.float64), np.sqrt(weight[self.kept_])
+            rows.data = self._coded(rows.data)
+        rows.data *= root[rows.indices]
+        if self.normalise:
+            rows.data /= np.repeat(np.sqrt(self._squares(counts, weight)), np.diff(rows.indptr))
+        if self.sparse_output:
+            return _for_scikit_learn(rows)
+        check_memory(rows.shape[0], rows.shape[1], "leave sparse_output as it is, or take fewer depths or min_graphs")
+        return rows.toarray()
+
+    def _coded(self, n: Array) -> Array:
+        return np.log1p(n) if self.code == "log" else n
+
+    def _squares(self, counts: ColourCounts, weight: Array) -> Array:
+        """The squared length of a whole row, whichever colours it has."""
+        n = counts.matrix.data.astype(np.float64)
+        squares = weight[counts.matrix.indices] * (n if self.code == "thermometer" else self._coded(n) ** 2)
+        graph = np.repeat(np.arange(len(counts)), np.diff(counts.matrix.indptr))
+        return np.bincount(graph, weights=squares, minlength=len(counts))
+
+
+def _for_scikit_learn(rows: Any) -> sparse.csr_matrix:
+    """Its compiled machines take 32-bit indices."""
+    out = sparse.csr_matrix(rows)
+    if max(out.nnz, *out.shape) < 2**31:
+        out.indices, out.indptr = out.indices.astype(np.int32), out.indptr.astype(np.int32)
+    return out

@@ -1,0 +1,131 @@
+"""What nodes start from: nothing, their degree, their label, columns of features, or several of these.
+
+Labels and columns of integers are categories; columns of other numbers fall into bins (see `binning`). All of it is
+fixed in a fit, so that a value means the same in new graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wlhn.errors import InputError
+from wlhn.graphs import Graphs
+from wlhn.kernels.binning import BINNINGS, KMeans, Quantiles
+
+Array = NDArray[Any]
+StartColumns = str | int | Sequence[str | int] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Columns that nodes start from, as fitted.
+
+    >>> path = Graphs.from_edges([[0, 1, 1, 2], [1, 0, 2, 1]], node_label=[4, 9, 4], x=[[0.1], [0.2], [0.3]])
+    >>> start = Start.fit(path, ("label", 0), "quantiles", 2)
+    >>> start.values(path).tolist()
+    [[4, 0], [9, 0], [4, 1]]
+    >>> start.describe(start.values(path)[2])
+    '4|> 0.2'
+    """
+
+    columns: tuple[str | int, ...]  # "degree", "label", numbers of columns of x
+    numeric: tuple[int, ...]  # those columns of x that are not integers
+    bins: Quantiles | KMeans | None
+    label_names: tuple[Any, ...] = ()  # by code, where labels were text
+
+    @staticmethod
+    def fit(graphs: Graphs, columns: StartColumns, binning: str, bins: int, label_names: tuple[Any, ...] = ()) -> Start:
+        """Without columns: labels, where the graphs have them, else degrees."""
+        if binning not in BINNINGS:
+            raise InputError(f"binning: expected {' or '.join(BINNINGS)}, found {binning!r}")
+        if bins < 1:
+            raise InputError(f"bins: expected 1 or more, found {bins}")
+        named = named_columns(graphs, columns)
+        numeric = tuple(c for c in named if isinstance(c, int) and not _is_integer(graphs))
+        kind = Quantiles if binning == "quantiles" else KMeans
+        fitted = kind.fit(_chosen(graphs, numeric), bins) if numeric and graphs.num_nodes else None
+        return Start(named, numeric, fitted, label_names)
+
+    def values(self, graphs: Graphs) -> Array:
+        """What `refine` and `assign` take: (nodes,) or, of several columns, (nodes, columns) whole numbers."""
+        check_columns(graphs, self.columns)
+        parts = []
+        for column in self.columns:
+            if column == "degree":
+                parts.append(graphs.degree[:, None])
+            elif column == "label":
+                parts.append(np.asarray(graphs.node_label)[:, None])
+            elif column not in self.numeric:
+                if not _is_integer(graphs):
+                    raise InputError(f"start, column {column} of x: expected integers as in the fit, found numbers")
+                parts.append(_chosen(graphs, (int(column),)))
+        if self.bins is not None:
+            parts.append(self.bins.codes(_chosen(graphs, self.numeric).astype(np.float64)))
+        if not parts:
+            return np.zeros(graphs.num_nodes, np.int64)
+        rows = np.concatenate([part.astype(np.int64) for part in parts], axis=1)
+        return rows[:, 0] if rows.shape[1] == 1 else rows
+
+    def describe(self, value: Any) -> str:
+        """A row of `values` in words; a node that starts from nothing is a dot."""
+        codes = np.atleast_1d(value).tolist()
+        plain = [c for c in self.columns if c not in self.numeric]
+        words = []
+        for column, code in zip(plain, codes, strict=False):
+            known = column == "label" and 0 <= code < len(self.label_names)
+            words.append(str(self.label_names[code]) if known else str(code))
+        if self.bins is not None:
+            words += self.bins.describe(codes[len(plain) :])
+        return "|".join(words) if self.columns else "·"
+
+
+def named_columns(graphs: Graphs, columns: StartColumns) -> tuple[str | int, ...]:
+    """The columns that a setting stands for: uniform, degree, label, features, or several columns.
+
+    >>> path = Graphs.from_edges([[0, 1], [1, 0]], x=[[1, 5], [2, 5]])
+    >>> named_columns(path, None), named_columns(path, "uniform"), named_columns(path, "features")
+    (('degree',), (), (0, 1))
+    """
+    if columns is None:
+        return ("degree",) if graphs.node_label is None else ("label",)
+    if isinstance(columns, str) and columns == "uniform":
+        return ()
+    if isinstance(columns, str) and columns == "features":
+        if graphs.x is None:
+            raise InputError("start: the graphs have no node features")
+        return tuple(range(graphs.x.shape[1]))
+    several = [columns] if isinstance(columns, str | int | np.integer) else list(columns)
+    named = tuple(int(c) if isinstance(c, int | np.integer) else c for c in several)
+    check_columns(graphs, named)
+    return named
+
+
+def check_columns(graphs: Graphs, columns: Sequence[str | int]) -> None:
+    """Whether the graphs have these columns."""
+    for column in columns:
+        if isinstance(column, int):
+            width = 0 if graphs.x is None else graphs.x.shape[1]
+            if not 0 <= column < width:
+                has = f"columns 0 to {width - 1}" if width else "none"
+                raise InputError(f"start: no column {column} of node features here, the graphs have {has}")
+        elif column == "label":
+            if graphs.node_label is None:
+                raise InputError("start: the graphs have no node labels; degree and uniform need none")
+        elif column != "degree":
+            raise InputError(
+                f"start: expected uniform, degree, label, features or numbers of feature columns, found {column!r}"
+            )
+
+
+def _is_integer(graphs: Graphs) -> bool:
+    return graphs.x is not None and np.issubdtype(graphs.x.dtype, np.integer)
+
+
+def _chosen(graphs: Graphs, columns: tuple[int, ...]) -> Array:
+    assert graphs.x is not None
+    return graphs.x[:, list(columns)]
