@@ -9,6 +9,7 @@ from wlhn.bench import alternate
 from wlhn.bench.baselines import PLAIN, Plain
 from wlhn.bench.construction import construction
 from wlhn.bench.epoch import CHANNELS, LAYERS
+from wlhn.bench.kernels import KERNELS, measure_kernel
 from wlhn.bench.refinement import contest, growth
 from wlhn.data import load
 from wlhn.data.vocabulary import Vocabulary
@@ -55,6 +56,14 @@ def test_baselines_race_against_models_of_their_size(name: str) -> None:
     assert sizes[0] == pytest.approx(sizes[1], rel=0.02)
 
 
+@pytest.mark.parametrize("kind", KERNELS)
+def test_kernels_race_for_the_same_matrix(kind: str) -> None:
+    row = measure_kernel("MUTAG", kind, depth=2, budget=2, repeats=1)
+    assert row.largest_difference < 1e-6
+    assert row.ratio == pytest.approx(row.grakel_seconds / row.seconds)
+    assert 0 < row.graphs <= row.of_graphs == 188
+
+
 @pytest.mark.parametrize(
     ("arguments", "keys"),
     [
@@ -62,6 +71,7 @@ def test_baselines_race_against_models_of_their_size(name: str) -> None:
         (["construct", "--rows", "100", "--repeats", "1"], {"ratio_to_mlp", "rows", "dimension"}),
         (["scale", "--max-nodes", "200", "--data", "MUTAG", "--max-graphs", "50"], {"rows", "collections"}),
         (["baselines", "--repeats", "1"], {"rows"}),
+        (["kernels", "MUTAG", "--depth", "2", "--budget", "2", "--repeats", "1"], {"rows", "depth", "threads"}),
     ],
 )
 def test_commands_print_one_document(arguments: list[str], keys: set[str]) -> None:

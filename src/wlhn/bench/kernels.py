@@ -48,7 +48,8 @@ def grakel_graphs(graphs: Graphs) -> list[Any]:
     ptr, neighbour = graphs.row_ptr.tolist(), graphs.neighbour.tolist()
     found = []
     for start, stop in zip(graphs.node_ptr[:-1].tolist(), graphs.node_ptr[1:].tolist(), strict=True):
-        around = {v: neighbour[ptr[v] : ptr[v + 1]] for v in range(start, stop)}
+        # Not lists of neighbours: from these GraKeL's optimal assignment leaves out nodes that have none.
+        around = {v: dict.fromkeys(neighbour[ptr[v] : ptr[v + 1]], 1.0) for v in range(start, stop)}
         found.append([around, {v: values[v] for v in around}])
     return found
 

@@ -182,9 +182,17 @@ def kernels(
         f"Depths 0 to {depth}, {threads} threads; seconds",
         ("data set", "kernel", "graphs", "of", "wlhn", "GraKeL", "ratio", "wlhn, all graphs", "largest difference"),
         [
-            [row.dataset, row.kernel, row.graphs, row.of_graphs]
-            + [f"{row.seconds:.4f}", f"{row.grakel_seconds:.2f}", f"{row.ratio:.0f}", f"{row.all_seconds:.3f}"]
-            + [f"{row.largest_difference:.1e}"]
+            [
+                row.dataset,
+                row.kernel,
+                row.graphs,
+                row.of_graphs,
+                f"{row.seconds:.4f}",
+                f"{row.grakel_seconds:.2f}",
+                f"{row.ratio:.0f}",
+                f"{row.all_seconds:.3f}",
+                f"{row.largest_difference:.1e}",
+            ]
             for row in rows
         ],
     )

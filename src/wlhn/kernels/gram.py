@@ -40,7 +40,8 @@ from wlhn.loops.similarities import (
 
 Array = NDArray[Any]
 Report = Callable[[int, int], None]  # rows done, rows in all
-BLOCK = 256  # rows between two reports
+BLOCK = 1024  # rows between two reports
+COMMON = 4  # a colour is common if one graph in so many has it
 
 
 def no_report(done: int, total: int) -> None:
@@ -191,6 +192,15 @@ def _sizes(counts: ColourCounts) -> Array:
     return counts.num_nodes.astype(np.float64)
 
 
+def _common_colours(counts: ColourCounts) -> tuple[Array, Array]:
+    """(number of each common colour, −1 of others; counts of common colours in all graphs, a row each)."""
+    times = np.bincount(counts.matrix.indices, minlength=counts.matrix.shape[1])
+    common = np.flatnonzero(times > len(counts) / COMMON)
+    number = np.full(len(times), -1, np.int32)
+    number[common] = np.arange(len(common))
+    return number, np.ascontiguousarray(counts.matrix[:, common].toarray().T, dtype=np.float64)
+
+
 def _add_common(
     kind: int, out: Array, a: ColourCounts, b: ColourCounts | None, weights: ArrayLike | None, report: Report
 ) -> None:
@@ -199,16 +209,18 @@ def _add_common(
     if not np.array_equal(a.first, other.first):
         raise InputError("colour counts: expected both to be of one hierarchy, found two")
     m = other.matrix
-    columns = transpose(m.indptr, m.indices, m.data, m.shape[1] if b is None else other.num_known)
+    ptr, graph, count = transpose(m.indptr, m.indices, m.data, m.shape[1])
+    columns = ptr if b is None else ptr[: other.num_known + 1], graph.view(np.uint32), count
     triangle, n = b is None, len(a)
     # In a triangle the first row is the longest: rows from both ends in turn make blocks, and halves of blocks, alike.
     rows = np.stack([np.arange(n), np.arange(n)[::-1]], axis=1).reshape(-1)[:n] if triangle else np.arange(n)
     rest = (a.matrix.indptr, a.matrix.indices, a.matrix.data, *columns, a.column_weights(weights))
-    sizes = _sizes(a), _sizes(other)
-    work = a.matrix.nnz * max(m.nnz // max(m.shape[1], 1), 1)
+    sizes, common = (_sizes(a), _sizes(other)), _common_colours(other)
+    pairs = (np.bincount(x.matrix.indices, minlength=x.matrix.shape[1])[: a.num_known] for x in (a, other))
+    work = int(np.dot(*(times.astype(float) for times in pairs)) * BLOCK / max(n, BLOCK))
     for start in range(0, n, BLOCK):
         block = rows[start : start + BLOCK]
-        over_rows(add_common_colours, len(block), work, kind, block, *rest, *sizes, triangle, out)
+        over_rows(add_common_colours, len(block), work, kind, block, *rest, *sizes, *common, triangle, out)
         report(min(start + BLOCK, n), n)
     if triangle:
         over_rows(mirror, (n + TILE - 1) // TILE, out.size, out)

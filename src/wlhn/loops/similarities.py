@@ -34,12 +34,16 @@ def add_common_colours(
     weight: Array,
     size: Array,
     other_size: Array,
+    common: Array,
+    dense: Array,
     triangle: bool,
     out: Array,
 ) -> None:
-    """out[i, j] += Σ_c weight[c] · common(N(i, c), N(j, c)) for i in rows[first:last]; in a `triangle`, for j ≥ i.
+    """out[i, j] += Σ_c weight[c] · shared(N(i, c), N(j, c)) for i in rows[first:last]; in a `triangle`, for j ≥ i.
 
     Colours of a row ascend, and so do the graphs of a column. Colours that the other side has no column for end a row.
+    Colours that many graphs have are few, and most of the work: they stand once more with a number for every graph, as
+    row common[c] of `dense` (−1: not one of them), since adding side by side is faster than jumping.
     """
     for r in range(first, last):
         i = rows[r]
@@ -51,20 +55,40 @@ def add_common_colours(
             start, stop, w = column_ptr[c], column_ptr[c + 1], weight[c]
             if w == 0 or stop == start:
                 continue
+            n = float(count[k])
+            if common[c] >= 0:
+                left = i if triangle else 0
+                add_dense(kind, w, n, size[i], dense[common[c], left:], other_size[left:], row[left:])
+                continue
             if triangle and stop - start > 1:
                 start += np.searchsorted(graph[start:stop], i)
-            n = float(count[k])
+            # Slices, and loops from 0: an index that might be negative costs numba a question each time.
+            place, m = graph[start:stop], other_count[start:stop]
             if kind == PRODUCT:
-                for q in range(start, stop):
-                    row[graph[q]] += w * n * other_count[q]
+                for q in range(len(place)):
+                    row[place[q]] += w * n * m[q]
             elif kind == LEAST:
-                for q in range(start, stop):
-                    row[graph[q]] += w * min(n, float(other_count[q]))
+                for q in range(len(place)):
+                    row[place[q]] += w * min(n, float(m[q]))
             else:
-                own = float(size[i])
-                for q in range(start, stop):
-                    j = graph[q]
-                    row[j] += w * min(n * other_size[j], own * other_count[q])
+                for q in range(len(place)):
+                    row[place[q]] += w * min(n * other_size[place[q]], size[i] * m[q])
+
+
+@numba.njit(cache=True, nogil=True)
+def add_dense(kind: int, w: float, n: float, size: float, other_count: Array, other_size: Array, row: Array) -> None:
+    """One colour of one graph against its counts in all graphs."""
+    if kind == PRODUCT:
+        for j in range(len(row)):
+            row[j] += w * n * other_count[j]
+    elif kind == LEAST:
+        for j in range(len(row)):
+            m = other_count[j]
+            row[j] += w * (n if n < m else m)
+    else:
+        for j in range(len(row)):
+            a, b = n * other_size[j], size * other_count[j]
+            row[j] += w * (a if a < b else b)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -1,0 +1,286 @@
+"""Transformers: scikit-learn's own checks and tools, new graphs as if they had been there from the start, bad input."""
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+from sklearn.utils import estimator_checks
+from tiny import tiny
+
+import wlhn
+from wlhn import OptimalAssignmentKernel, TreeWasserstein, WLFeatures, WLKernel
+from wlhn.data import Dataset, load
+from wlhn.errors import InputError
+from wlhn.graphs import Graphs, to_networkx, to_pyg
+from wlhn.kernels import memory
+
+KERNELS = (WLKernel, OptimalAssignmentKernel, TreeWasserstein)
+ALL = (*KERNELS, WLFeatures)
+
+# The checks of `check_estimator` that pass no rows of numbers to `fit`; the others do, and our input is graphs.
+CHECKS = (
+    "check_do_not_raise_errors_in_init_or_set_params",
+    "check_estimator_cloneable",
+    "check_estimator_repr",
+    "check_estimator_tags_renamed",
+    "check_get_params_invariance",
+    "check_mixin_order",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
+    "check_estimators_unfitted",
+)
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("check", CHECKS)
+def test_checks_of_scikit_learn(check: str, kind: Any) -> None:
+    if check == "check_estimators_unfitted":  # as theirs, with graphs
+        for method in {"transform", "colour_counts"}:
+            with pytest.raises(NotFittedError):
+                getattr(kind(), method)([nx.path_graph(3)])
+        return
+    getattr(estimator_checks, check)(kind.__name__, kind())
+
+
+@pytest.fixture(scope="module")
+def data() -> Dataset:
+    return tiny(60)
+
+
+@pytest.fixture(scope="module")
+def odd() -> Graphs:
+    """Graphs with labels, numbers, and labels of edges; no two alike."""
+    rng = np.random.default_rng(0)
+    made = []
+    for k in range(30):
+        graph = nx.gnp_random_graph(int(rng.integers(2, 12)), 0.3, seed=k)
+        nx.set_node_attributes(graph, {v: int(rng.integers(4)) for v in graph}, "label")
+        nx.set_node_attributes(graph, {v: rng.normal(size=2).tolist() for v in graph}, "x")
+        nx.set_edge_attributes(graph, {e: int(rng.integers(2)) for e in graph.edges}, "label")
+        made.append(graph)
+    return wlhn.as_graphs(made)
+
+
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"normalise": False},
+    {"start": "uniform", "weights": [1, 0.5, 0.25, 2]},
+    {"start": "degree"},
+    {"start": ("label", 1), "bins": 3},
+    {"start": "features", "binning": "k-means", "bins": 5},
+    {"edge_labels": True},
+]
+
+
+@pytest.mark.parametrize("kind", KERNELS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("parameters", SETTINGS, ids=str)
+def test_new_graphs_are_as_if_they_had_been_there(kind: Any, parameters: dict[str, Any], odd: Graphs) -> None:
+    """Bins apart, which are the fitted graphs' own, so where there are bins both get all graphs to bin by."""
+    fitted, new = np.arange(18), np.arange(18, 30)
+    kernel = kind(depth=3, **parameters)
+    everything = kernel.fit_transform(odd)
+    if "bins" in parameters:
+        codes = kernel.start_.values(odd)
+        odd = Graphs(**vars(odd) | {"x": codes.reshape(len(codes), -1)})
+        kernel = kind(depth=3, **parameters | {"start": "features"})
+        np.testing.assert_array_equal(kernel.fit_transform(odd), everything)
+    square = kernel.fit_transform(odd.select(fitted))
+    block = kernel.transform(odd.select(new))
+    counts = kernel.colour_counts(odd.select(new))
+    assert counts.unseen.sum() > 0 or parameters.get("start") == "degree"
+    np.testing.assert_allclose(square, everything[np.ix_(fitted, fitted)], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(block, everything[np.ix_(new, fitted)], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(kernel.transform(odd.select(fitted)), square, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("code", ["counts", "thermometer"])
+@pytest.mark.parametrize("normalise", [False, True])
+def test_products_of_features_are_kernels(code: str, normalise: bool, odd: Graphs) -> None:
+    weights = [1, 2, 0.5, 3]
+    features = WLFeatures(3, code=code, normalise=normalise, weights=weights)
+    kind = WLKernel if code == "counts" else OptimalAssignmentKernel
+    kernel = kind(3, normalise=normalise, weights=weights)
+    fitted, new = odd.select(range(18)), odd.select(range(18, 30))
+    rows = features.fit_transform(fitted)
+    np.testing.assert_allclose((rows @ rows.T).toarray(), kernel.fit_transform(fitted))
+    np.testing.assert_allclose((features.transform(new) @ rows.T).toarray(), kernel.transform(new))
+    if normalise:
+        np.testing.assert_allclose((rows.multiply(rows)).sum(axis=1), 1)
+
+
+def test_unseen_colours_are_counted() -> None:
+    """A star of four leaves: neither its middle's degree nor that its leaves hang there was fitted."""
+    kernel = OptimalAssignmentKernel(depth=1).fit([nx.path_graph(3), nx.path_graph(4)])
+    star = kernel.colour_counts([nx.star_graph(4), nx.path_graph(3)])
+    assert star.unseen.tolist() == [[1, 2], [0, 0]]
+    own, path = 5 + 5, 3 + 3
+    assert kernel.transform([nx.star_graph(4)])[0, 0] == pytest.approx(2 / np.sqrt(own * path))
+
+
+def test_every_kind_of_input_is_the_same(data: Dataset) -> None:
+    kinds = data, data.graphs, list(data), to_networkx(data.graphs), to_pyg(data.graphs)
+    first, *others = [OptimalAssignmentKernel(2).fit_transform(graphs) for graphs in kinds]
+    for other in others:
+        np.testing.assert_array_equal(other, first)
+
+
+def test_text_labels_mean_the_same_in_new_graphs() -> None:
+    def path(*labels: str) -> nx.Graph:
+        graph = nx.path_graph(len(labels))
+        nx.set_node_attributes(graph, dict(enumerate(labels)), "label")
+        nx.set_edge_attributes(graph, "single", "label")
+        return graph
+
+    graphs = [path("C", "O", "N"), path("O", "N"), path("N", "F", "F", "Cl"), path("F", "S", "P")]
+    for kind in KERNELS:
+        kernel = kind(2, edge_labels=True)
+        everything = kernel.fit_transform(graphs)
+        np.testing.assert_allclose(kernel.fit(graphs[:2]).transform(graphs[2:]), everything[2:, :2])
+    names = WLFeatures(1, edge_labels=True).fit(graphs).get_feature_names_out().tolist()
+    assert "1.1 Cl(single:F)" in names or "1.0 Cl(single:F)" in names
+    numbers = nx.path_graph(2)
+    nx.set_node_attributes(numbers, 1, "label")
+    nx.set_edge_attributes(numbers, 1, "label")
+    kernel.fit([numbers, numbers])
+    with pytest.raises(InputError, match="node labels: expected numbers as in the fit, found text"):
+        kernel.transform(graphs)
+
+
+def test_they_work_in_scikit_learns_tools(data: Dataset) -> None:
+    graphs, y = to_networkx(data.graphs), ["cycle" if k else "path" for k in data.y]
+    for kernel in (WLKernel(2, start="degree"), OptimalAssignmentKernel(2, start="degree")):
+        machine = make_pipeline(kernel, SVC(kernel="precomputed", C=10))
+        assert cross_val_score(clone(machine), graphs, y, cv=3).mean() > 0.9
+    machine = make_pipeline(TreeWasserstein(2, start="degree", gamma=1.0), SVC(kernel="precomputed", C=10))
+    assert cross_val_score(machine, data, y, cv=3).mean() > 0.9
+    linear = make_pipeline(WLFeatures(start="degree"), LogisticRegression())
+    grid = {"wlfeatures__depth": np.array([0, 1]), "wlfeatures__code": ["log", "thermometer"]}
+    search = GridSearchCV(linear, grid, cv=3).fit(graphs, y)
+    assert search.best_score_ > 0.9
+
+
+def test_columns_have_names(data: Dataset) -> None:
+    features = WLFeatures(2, sparse_output=False).set_output(transform="pandas")
+    table = features.fit_transform(data)
+    names = features.get_feature_names_out()
+    assert list(table.columns) == list(names)
+    assert len(set(names)) == len(names)
+    depth, colour = features.colour_of_column_.T
+    assert [f"{t}.{c}" for t, c in zip(depth, colour, strict=True)] == [name.split()[0] for name in names]
+    np.testing.assert_array_equal(table.to_numpy().sum(axis=1), 3 * np.diff(data.graphs.node_ptr))
+    codes = WLFeatures(1, code="thermometer").fit(data)
+    assert len(codes.get_feature_names_out()) == codes.transform(data).shape[1] == len(codes.colour_of_column_)
+    similar = WLKernel(1).set_output(transform="pandas").fit_transform(data)
+    assert similar.columns[7] == "wlkernel7"
+
+
+def test_names_say_what_a_colour_is() -> None:
+    star = nx.star_graph(3)
+    names = WLFeatures(2, start="uniform").fit([star]).get_feature_names_out().tolist()
+    assert names == ["0.0 ·", "1.0 ·(·)", "1.1 ·(3×·)", "2.0 ·(·(3×·))", "2.1 ·(3×·(·))"] or set(names) == {
+        "0.0 ·",
+        "1.1 ·(·)",
+        "1.0 ·(3×·)",
+        "2.1 ·(·(3×·))",
+        "2.0 ·(3×·(·))",
+    }  # which child comes first is a hash's business
+    hub = nx.star_graph(500)
+    nx.set_node_attributes(hub, {v: 10**6 + v for v in hub}, "label")
+    assert max(map(len, WLFeatures(3).fit([hub]).get_feature_names_out())) < 120
+
+
+def test_rare_colours_can_be_left_out(data: Dataset) -> None:
+    everything, common = WLFeatures(3).fit(data), WLFeatures(3, min_graphs=2).fit(data)
+    kept = np.diff(everything.transform(data).tocsc().indptr) >= 2
+    assert 0 < kept.sum() < len(kept)
+    np.testing.assert_array_equal(everything.transform(data).toarray()[:, kept], common.transform(data).toarray())
+    assert list(common.get_feature_names_out()) == list(everything.get_feature_names_out()[kept])
+
+
+def test_bins_are_those_of_the_fit() -> None:
+    """Numbers that fall into the same bins are the same, wherever the new graphs' own quantiles lie."""
+
+    def edgeless(values: list[float]) -> Graphs:
+        return Graphs.from_edges(np.empty((2, 0), int), num_nodes=len(values), x=np.array(values)[:, None])
+
+    for binning in ("quantiles", "k-means"):
+        kernel = OptimalAssignmentKernel(0, start="features", binning=binning, bins=2)
+        kernel.fit([edgeless([0.0, 0.1, 5.0, 5.1, 0.2, 5.2])])
+        assert kernel.transform([edgeless([-9.0, 0.3, 0.2, 7.0, 8.0, 9.0])]).item() == 1
+        assert kernel.transform([edgeless([-9.0, 0.3])]).item() == pytest.approx(2 / np.sqrt(12))
+
+
+def test_few_values_stay_apart_and_no_order_shows_in_clusters() -> None:
+    rng = np.random.default_rng(1)
+    one_hot = Graphs.from_edges(
+        np.empty((2, 0), int), num_nodes=100, x=np.eye(4)[rng.choice(4, 100, p=[0.9, 0.05, 0.04, 0.01])]
+    )
+    for binning in ("quantiles", "k-means"):
+        counts = WLFeatures(0, start="features", binning=binning, bins=4).fit(one_hot).counts_
+        assert counts.matrix.shape[1] == len(np.unique(one_hot.x, axis=0))
+    x = rng.normal(size=(300, 3))
+    many = Graphs.from_edges(np.empty((2, 0), int), node_ptr=np.arange(0, 301, 10), x=x)
+    order = rng.permutation(30)
+    kernel = OptimalAssignmentKernel(0, start="features", binning="k-means", bins=6)
+    before, after = kernel.fit_transform(many), kernel.fit_transform(many.select(order))
+    np.testing.assert_array_equal(after, before[np.ix_(order, order)])
+
+
+def test_a_matrix_too_large_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch, data: Dataset) -> None:
+    free = type("Memory", (), {"available": 1000})
+    monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: free)
+    monkeypatch.setattr("wlhn.kernels.base.refine", None)  # not reached
+    for kind in KERNELS:
+        with pytest.raises(InputError, match=r"60 × 60 numbers .* explicit features"):
+            kind().fit_transform(data)
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "message"),
+    [
+        (WLKernel, {"depth": -1}, "depth: expected 0 or more"),
+        (WLKernel, {"start": "colour"}, "start: expected uniform"),
+        (WLKernel, {"start": "features"}, "no node features"),
+        (WLKernel, {"start": ("label", 0)}, "no column 0 of node features here, the graphs have none"),
+        (WLKernel, {"edge_labels": True}, "neither edge labels nor edge features"),
+        (OptimalAssignmentKernel, {"weights": [1]}, "weights: expected 6 numbers"),
+        (OptimalAssignmentKernel, {"binning": "equal"}, "binning: expected quantiles or k-means"),
+        (OptimalAssignmentKernel, {"bins": 0}, "bins: expected 1 or more"),
+        (TreeWasserstein, {"gamma": 0}, "gamma: expected a number above 0"),
+        (TreeWasserstein, {"continuous": True}, "no node features"),
+        (TreeWasserstein, {"continuous": True, "normalise": False}, "normalise=False: continuous"),
+        (WLFeatures, {"code": "tfidf"}, "code: expected counts, log or thermometer"),
+        (WLFeatures, {"min_graphs": 0}, "min_graphs: expected 1 or more"),
+    ],
+)
+def test_bad_parameters_are_one_sentence(kind: Any, parameters: dict[str, Any], message: str, data: Dataset) -> None:
+    with pytest.raises(InputError, match=message):
+        kind(**parameters).fit_transform(Graphs(**vars(data.graphs) | {"edge_label": None}))
+
+
+def test_bad_graphs_are_one_sentence(data: Dataset) -> None:
+    for kind in ALL:
+        with pytest.raises(InputError, match="graph 1 has no nodes"):
+            kind().fit([nx.path_graph(2), nx.empty_graph(0)])
+        with pytest.raises(InputError, match="graph 0 has no nodes"):
+            kind().fit([nx.path_graph(2)]).transform([nx.empty_graph(0)])
+        with pytest.raises(InputError, match="at least one graph"):
+            kind().fit([])
+        with pytest.raises(InputError, match="expected a graph"):
+            kind().fit(["graph"])
+        with pytest.raises(InputError, match="no node labels"):
+            kind().fit(data).transform([nx.path_graph(2)])
+
+
+def test_labels_first_then_degrees() -> None:
+    assert WLKernel(1).fit(load("MUTAG")).start_.columns == ("label",)
+    assert WLKernel(1).fit([nx.path_graph(3)]).start_.columns == ("degree",)
