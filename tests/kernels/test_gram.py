@@ -1,5 +1,6 @@
 """Matrices of kernels: GraKeL's, transport's and the definitions' numbers, whatever the order of nodes and graphs."""
 
+import tracemalloc
 from typing import Any
 
 import networkx as nx
@@ -157,18 +158,37 @@ def test_no_order_of_nodes_or_graphs_shows(graphs: Graphs, seed: int) -> None:
         np.testing.assert_array_equal(after, before[np.ix_(order, order)])
 
 
-@pytest.mark.parametrize("kind", GRAMS)
-def test_all_depths_for_the_price_of_the_last(kind: str) -> None:
-    graphs = random_graphs(2)
+@pytest.mark.parametrize("kind", GRAMS | {"wasserstein": wasserstein})
+@pytest.mark.parametrize("normalised", [False, True])
+def test_all_depths_for_the_price_of_the_last(kind: str, normalised: bool) -> None:
+    graphs, compare = random_graphs(2), (GRAMS | {"wasserstein": wasserstein})[kind]
     counts = counts_of(graphs)
     new, old = counts.select(range(5)), counts.select(range(5, 25))
-    for t, (matrix, own, other) in enumerate(depth_by_depth(kind, new, old)):
-        expected = GRAMS[kind](counts_of(graphs, t), normalised=True)[:5, 5:]
-        np.testing.assert_array_equal(normalise(matrix, own, other), expected)
-    square = [m.copy() for m, _, _ in depth_by_depth(kind, counts)]
-    np.testing.assert_array_equal(square[-1], GRAMS[kind](counts))
-    with pytest.raises(InputError, match="expected wl or oa"):
+    square = list(depth_by_depth(kind, counts, normalised=normalised))
+    for t, block in enumerate(depth_by_depth(kind, new, old, normalised=normalised)):
+        expected = compare(counts_of(graphs, t), normalised=normalised)
+        np.testing.assert_array_equal(square[t], expected)
+        np.testing.assert_array_equal(block, expected[:5, 5:])
+    assert t == 3
+    with pytest.raises(InputError, match="expected wl, oa or wasserstein"):
         next(depth_by_depth("rbf", counts))
+
+
+def test_a_matrix_is_normalised_by_similarities_to_oneself() -> None:
+    counts = counts_of(random_graphs(5))
+    own = self_similarity("wl", counts)
+    np.testing.assert_array_equal(normalise(wl_gram(counts), own, own), wl_gram(counts, normalised=True))
+
+
+@pytest.mark.parametrize("compare", [*GRAMS.values(), wasserstein])
+def test_there_is_one_matrix_in_memory(compare: Any) -> None:
+    counts = counts_of(random_graphs(3, 1500), 1)
+    compare(counts.select([0, 1]), normalised=True)  # compiles
+    tracemalloc.start()
+    matrix = compare(counts, normalised=True)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert matrix.nbytes <= peak < 1.3 * matrix.nbytes
 
 
 def test_threads_and_blocks_change_nothing() -> None:

@@ -59,7 +59,7 @@ class TreeTransformer(TransformerMixin, BaseEstimator):
         return tags
 
 
-class Matrix(ClassNamePrefixFeaturesOutMixin, TreeTransformer):
+class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TreeTransformer):
     """The base of transformers whose columns are the fitted graphs: `fit_transform` gives the square matrix of these,
     `transform` a row for each new graph, as `SVC(kernel="precomputed")` takes them.
     """

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from wlhn.errors import InputError
 from wlhn.kernels.base import TreeTransformer, check_one_of
 from wlhn.kernels.colour_counts import ColourCounts
+from wlhn.kernels.explicit import largest_counts, thermometer
 from wlhn.kernels.memory import check_memory
 from wlhn.kernels.naming import substructures
 from wlhn.kernels.reading import edge_label_names
-from wlhn.kernels.thermometer import largest_counts, thermometer
 
 Array = NDArray[Any]
 CODES = ("counts", "log", "thermometer")
@@ -25,10 +25,10 @@ class WLFeatures(TreeTransformer):
     """Colours of graphs as columns of a sparse matrix, depth by depth: for linear machines, where graphs are many.
 
     Products of rows are the WL subtree kernel (`code="counts"`) or the optimal assignment kernel (`"thermometer"`),
-    normalised or not, of any two graphs of which one was fitted.
+    normalised or not, of any two graphs of which one was fitted. `depth`, `start`, `edge_labels`, `binning` and `bins`
+    are those of `WLKernel`.
 
     Args:
-        depth, start, edge_labels, binning, bins: as for `WLKernel`.
         weights: one number for each depth, by whose root its columns are multiplied; None: all 1.
         code: "counts" N; "log", log(1 + N); "thermometer", a 0/1 column for each k ≤ N.
         normalise: give rows length 1, colours that were not fitted included.

@@ -17,7 +17,7 @@ copied to float64 and so be in memory twice. Rows are made in blocks by threads,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,13 +32,14 @@ from wlhn.loops.similarities import (
     LEAST_SHARE,
     PRODUCT,
     TILE,
-    add_common_colours,
-    distances_from_common,
+    add_shared_colours,
+    distances_from_shared,
     divide_by_lengths,
     mirror,
 )
 
 Array = NDArray[Any]
+Kind = Literal["wl", "oa", "wasserstein"]
 Report = Callable[[int, int], None]  # rows done, rows in all
 BLOCK = 1024  # rows between two reports
 COMMON = 4  # a colour is common if one graph in so many has it
@@ -72,7 +73,7 @@ def wl_gram(
     >>> wl_gram(ColourCounts.of(wlhn.refine([nx.path_graph(2), nx.path_graph(3)], 1))).tolist()
     [[8.0, 10.0], [10.0, 14.0]]
     """
-    return _similarities(PRODUCT, a, b, weights, normalised, report)
+    return _compared("wl", a, b, weights, normalised, report)
 
 
 def oa_gram(
@@ -89,7 +90,7 @@ def oa_gram(
     >>> oa_gram(ColourCounts.of(wlhn.refine([nx.path_graph(2), nx.path_graph(3)], 1))).tolist()
     [[4.0, 4.0], [4.0, 6.0]]
     """
-    return _similarities(LEAST, a, b, weights, normalised, report)
+    return _compared("oa", a, b, weights, normalised, report)
 
 
 def wasserstein(
@@ -109,49 +110,43 @@ def wasserstein(
     >>> wasserstein(counts).tolist(), wasserstein(counts, normalised=False).tolist()
     ([[0.0, 1.0], [1.0, 0.0]], [[0.0, 4.0], [4.0, 0.0]])
     """
-    kind, other = (LEAST_SHARE if normalised else LEAST), a if b is None else b
-    out = zeros(len(a), len(other))
-    _add_common(kind, out, a, b, weights, report)
-    if normalised:
-        sizes, total = (_sizes(a), _sizes(other)), float(checked_weights(weights, a.depth).sum())
-    else:
-        sizes, total = (_self(LEAST, a, weights), _self(LEAST, other, weights)), 0.0
-    over_rows(distances_from_common, len(a), out.size, *sizes, total, out)
-    return out
+    return _compared("wasserstein", a, b, weights, normalised, report)
 
 
-def depth_by_depth(kind: str, a: ColourCounts, b: ColourCounts | None = None) -> Iterator[tuple[Array, Array, Array]]:
-    """Kernels of all depths for the price of the last: (matrix, k(G, G) of a's graphs, of b's), up to depth 0, 1, …, T.
+def depth_by_depth(
+    kind: Kind, a: ColourCounts, b: ColourCounts | None = None, *, normalised: bool = True
+) -> Iterator[Array]:
+    """The matrices up to depth 0, 1, …, T, for the price of the last: for choosing a depth.
 
-    `kind` is "wl" or "oa". The matrix is not normalised, and it is the same array that grows: take what is needed of it
-    before going on (`normalise` makes a new one).
+    Args:
+        kind: "wl", "oa" or "wasserstein".
+        a, b, normalised: as for `wl_gram`.
+
+    Yields:
+        (n, m), a new one each time; weights are 1.
 
     >>> import networkx as nx, wlhn
     >>> counts = ColourCounts.of(wlhn.refine([nx.path_graph(2), nx.path_graph(3)], 1))
-    >>> [(matrix[0, 1].tolist(), own.tolist()) for matrix, own, _ in depth_by_depth("wl", counts)]
-    [(6.0, [4.0, 9.0]), (10.0, [8.0, 14.0])]
+    >>> [matrix.tolist() for matrix in depth_by_depth("oa", counts, normalised=False)]
+    [[[2.0, 2.0], [2.0, 3.0]], [[4.0, 4.0], [4.0, 6.0]]]
     """
-    if kind not in ("wl", "oa"):
-        raise InputError(f"kind: expected wl or oa, found {kind!r}")
-    common, other = (PRODUCT if kind == "wl" else LEAST), a if b is None else b
-    out = zeros(len(a), len(other))
-    own, others = np.zeros(len(a)), np.zeros(len(other))
-    for t in range(a.depth + 1):
-        only = np.eye(a.depth + 1)[t]
-        _add_common(common, out, a, b, only, no_report)
-        own += _self(common, a, only)
-        others = own if b is None else others + _self(common, other, only)
-        yield out, own, others
+    shared, depths = zeros(len(a), len(a if b is None else b)), np.arange(a.depth + 1)
+    for t in depths:
+        _add_shared(_loop(kind, normalised), shared, a, b, depths == t, no_report)
+        yield _finished(kind, shared.copy(), a, a if b is None else b, depths <= t, normalised)
 
 
-def self_similarity(kind: str, counts: ColourCounts, weights: ArrayLike | None = None) -> Array:
+def self_similarity(kind: Kind, counts: ColourCounts, weights: ArrayLike | None = None) -> Array:
     """(graphs,) k(G, G) of the kernel "wl" or "oa", colours that no fitted graph has included.
 
     >>> import networkx as nx, wlhn
     >>> self_similarity("wl", ColourCounts.of(wlhn.refine(nx.path_graph(3), 1))).tolist()
     [14.0]
     """
-    return _self(PRODUCT if kind == "wl" else LEAST, counts, weights)
+    n = counts.matrix.data.astype(np.float64)
+    values = counts.column_weights(weights)[counts.matrix.indices] * (n * n if kind == "wl" else n)
+    graph = np.repeat(np.arange(len(counts)), np.diff(counts.matrix.indptr))
+    return np.bincount(graph, weights=values, minlength=len(counts))
 
 
 def normalise(matrix: Array, own: Array, other: Array) -> Array:
@@ -170,22 +165,33 @@ def normalise(matrix: Array, own: Array, other: Array) -> Array:
     return out
 
 
-def _similarities(
-    kind: int, a: ColourCounts, b: ColourCounts | None, weights: ArrayLike | None, normalised: bool, report: Report
+def _compared(
+    kind: Kind, a: ColourCounts, b: ColourCounts | None, weights: ArrayLike | None, normalised: bool, report: Report
 ) -> Array:
-    other = a if b is None else b
-    out = zeros(len(a), len(other))
-    _add_common(kind, out, a, b, weights, report)
-    if normalised:
-        over_rows(divide_by_lengths, len(a), out.size, _self(kind, a, weights), _self(kind, other, weights), out)
+    out = zeros(len(a), len(a if b is None else b))
+    _add_shared(_loop(kind, normalised), out, a, b, weights, report)
+    return _finished(kind, out, a, a if b is None else b, weights, normalised)
+
+
+def _loop(kind: Kind, normalised: bool) -> int:
+    """What the loop has to sum for a kind."""
+    if kind not in ("wl", "oa", "wasserstein"):
+        raise InputError(f"kind: expected wl, oa or wasserstein, found {kind!r}")
+    return PRODUCT if kind == "wl" else LEAST_SHARE if kind == "wasserstein" and normalised else LEAST
+
+
+def _finished(
+    kind: Kind, out: Array, a: ColourCounts, b: ColourCounts, weights: ArrayLike | None, normalised: bool
+) -> Array:
+    """From what graphs share to what the kind says, in place."""
+    if kind == "wasserstein":
+        total = float(checked_weights(weights, a.depth).sum()) if normalised else 0.0
+        weigh = [_sizes(x) if normalised else self_similarity("oa", x, weights) for x in (a, b)]
+        over_rows(distances_from_shared, len(a), out.size, *weigh, total, out)
+    elif normalised:
+        lengths = (self_similarity(kind, x, weights) for x in (a, b))
+        over_rows(divide_by_lengths, len(a), out.size, *lengths, out)
     return out
-
-
-def _self(kind: int, counts: ColourCounts, weights: ArrayLike | None) -> Array:
-    n = counts.matrix.data.astype(np.float64)
-    values = counts.column_weights(weights)[counts.matrix.indices] * (n * n if kind == PRODUCT else n)
-    graph = np.repeat(np.arange(len(counts)), np.diff(counts.matrix.indptr))
-    return np.bincount(graph, weights=values, minlength=len(counts))
 
 
 def _sizes(counts: ColourCounts) -> Array:
@@ -201,10 +207,10 @@ def _common_colours(counts: ColourCounts) -> tuple[Array, Array]:
     return number, np.ascontiguousarray(counts.matrix[:, common].toarray().T, dtype=np.float64)
 
 
-def _add_common(
+def _add_shared(
     kind: int, out: Array, a: ColourCounts, b: ColourCounts | None, weights: ArrayLike | None, report: Report
 ) -> None:
-    """out += what graphs have in common, in blocks of rows."""
+    """out += what graphs share, in blocks of rows."""
     other = a if b is None else b
     if not np.array_equal(a.first, other.first):
         raise InputError("colour counts: expected both to be of one hierarchy, found two")
@@ -220,7 +226,7 @@ def _add_common(
     work = int(np.dot(*(times.astype(float) for times in pairs)) * BLOCK / max(n, BLOCK))
     for start in range(0, n, BLOCK):
         block = rows[start : start + BLOCK]
-        over_rows(add_common_colours, len(block), work, kind, block, *rest, *sizes, *common, triangle, out)
+        over_rows(add_shared_colours, len(block), work, kind, block, *rest, *sizes, *common, triangle, out)
         report(min(start + BLOCK, n), n)
     if triangle:
         over_rows(mirror, (n + TILE - 1) // TILE, out.size, out)

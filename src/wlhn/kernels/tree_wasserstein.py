@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
-from wlhn.kernels.base import Matrix, check_depth
+from wlhn.kernels.base import MatrixTransformer, check_depth
 from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.continuous import smoothed_rows, transport
 from wlhn.kernels.gram import Report, no_report, wasserstein
@@ -20,11 +20,12 @@ from wlhn.kernels.start import named_columns
 Array = NDArray[Any]
 
 
-class TreeWasserstein(Matrix):
+class TreeWasserstein(MatrixTransformer):
     """The Wasserstein distance of graphs in the tree of colours, or a kernel made of it.
 
+    `depth`, `start`, `edge_labels`, `binning` and `bins` are those of `WLKernel`.
+
     Args:
-        depth, start, edge_labels, binning, bins: as for `WLKernel`.
         weights: lengths of the tree's edges, one for each depth; None: all 1, the WL distance.
         normalise: let each graph weigh 1; without, counts are compared as they are.
         gamma: None for distances d, a number for the kernel exp(−gamma d). On the tree it is positive definite.

@@ -20,7 +20,7 @@ TILE = 64  # of a transposition, in rows and columns
 
 
 @numba.njit(cache=True, nogil=True)
-def add_common_colours(
+def add_shared_colours(
     first: int,
     last: int,
     kind: int,
@@ -112,7 +112,7 @@ def divide_by_lengths(first: int, last: int, own: Array, other: Array, out: Arra
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def distances_from_common(first: int, last: int, own: Array, other: Array, total: float, out: Array) -> None:
+def distances_from_shared(first: int, last: int, own: Array, other: Array, total: float, out: Array) -> None:
     """What two graphs do not share, from what they share: out[i, j] = own[i] + other[j] − 2 out[i, j], or, if graphs
     count as shares of their nodes (`total` > 0, the sum of depths' weights), 2 (total − out[i, j] / (own[i] other[j])).
     """

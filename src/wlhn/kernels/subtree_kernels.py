@@ -6,14 +6,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from wlhn.kernels.base import Matrix
+from wlhn.kernels.base import MatrixTransformer
 from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.gram import Report, oa_gram, wl_gram
 
 Array = NDArray[Any]
 
 
-class _Kernel(Matrix):
+class _Kernel(MatrixTransformer):
     def __init__(
         self,
         depth: int = 5,
