@@ -193,6 +193,8 @@ def test_names_say_what_a_colour_is() -> None:
         "2.1 ·(·(3×·))",
         "2.0 ·(3×·(·))",
     }  # which child comes first is a hash's business
+    mutag = WLFeatures(1).fit(load("MUTAG")).get_feature_names_out().tolist()
+    assert sum(name.endswith(" N(2×O, C)") for name in mutag) == 1  # the nitro group
     hub = nx.star_graph(500)
     nx.set_node_attributes(hub, {v: 10**6 + v for v in hub}, "label")
     assert max(map(len, WLFeatures(3).fit([hub]).get_feature_names_out())) < 120

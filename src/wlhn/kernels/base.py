@@ -16,7 +16,7 @@ from wlhn.hierarchy import assign, refine
 from wlhn.kernels.colour_counts import ColourCounts, checked_weights
 from wlhn.kernels.gram import Report, no_report
 from wlhn.kernels.memory import check_memory
-from wlhn.kernels.reading import label_names, read_graphs
+from wlhn.kernels.reading import read_graphs, value_names
 from wlhn.kernels.start import Start
 
 Array = NDArray[Any]
@@ -40,7 +40,8 @@ class TreeTransformer(TransformerMixin, BaseEstimator):
         """Refine, and count."""
         check_depth(self.depth, self.weights)
         read, self.columns_ = read_graphs(graphs)
-        self.start_ = Start.fit(read, self.start, self.binning, self.bins, label_names(self.columns_))
+        names = value_names(graphs, read, self.columns_)
+        self.start_ = Start.fit(read, self.start, self.binning, self.bins, names)
         self.hierarchy_ = refine(read, int(self.depth), self.start_.values(read), bool(self.edge_labels))
         self.counts_ = ColourCounts.of(self.hierarchy_)
         return self.counts_

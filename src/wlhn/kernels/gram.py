@@ -61,7 +61,7 @@ def wl_gram(
 
     Args:
         a: counts of n graphs.
-        b: counts of m graphs, in the hierarchy's columns alone or in those of a.
+        b: counts of m graphs in the same hierarchy; colours that it lacks are taken to be others than those of a.
         weights: (T + 1,) one for each depth; all 1 without.
         normalised: divide by the root of k(G, G) k(H, H).
         report: is told how many rows are done.
@@ -120,7 +120,9 @@ def depth_by_depth(
 
     Args:
         kind: "wl", "oa" or "wasserstein".
-        a, b, normalised: as for `wl_gram`.
+        a: counts of n graphs.
+        b: counts of m graphs, as for `wl_gram`.
+        normalised: as for the function of that kind.
 
     Yields:
         (n, m), a new one each time; weights are 1.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Column, Dataset
+from wlhn.data.display import node_names
 from wlhn.data.memory import graphs_in_memory
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
@@ -50,13 +51,27 @@ def read_graphs(source: Any, like: Sequence[Column] | None = None) -> tuple[Grap
     return new, tuple(like)
 
 
-def label_names(columns: Sequence[Column]) -> tuple[Any, ...]:
-    """The labels of nodes by their codes; nothing where labels are numbers."""
-    return _names(columns, False) or ()
+def value_names(source: Any, graphs: Graphs, columns: Sequence[Column]) -> dict[str | int, dict[int, str]]:
+    """What codes are called, by column: labels that were text, atoms of known sets of molecules.
+
+    >>> from wlhn.data import load
+    >>> mutag = load("MUTAG")
+    >>> value_names(mutag, mutag.graphs, ())["label"][1]
+    'N'
+    """
+    if not isinstance(source, Dataset):
+        return {"label": {code: str(name) for code, name in enumerate(_names(columns, False) or ())}}
+    shown = node_names(source)
+    named: str | int = 0 if graphs.node_label is None else "label"
+    codes = graphs.node_label if named == "label" else None if graphs.x is None else graphs.x[:, 0]
+    if codes is None or not shown[0]:
+        return {}
+    values, node = np.unique(codes, return_index=True)
+    return {named: dict(zip(values.tolist(), shown[node].tolist(), strict=True))}
 
 
 def edge_label_names(columns: Sequence[Column]) -> tuple[Any, ...]:
-    """Likewise of edges."""
+    """The labels of edges by their codes; nothing where labels are numbers."""
     return _names(columns, True) or ()
 
 

@@ -6,8 +6,8 @@ fixed in a fit, so that a value means the same in new graphs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,10 +36,16 @@ class Start:
     columns: tuple[str | int, ...]  # "degree", "label", numbers of columns of x
     numeric: tuple[int, ...]  # those columns of x that are not integers
     bins: Quantiles | KMeans | None
-    label_names: tuple[Any, ...] = ()  # by code, where labels were text
+    names: Mapping[str | int, Mapping[int, str]] = field(default_factory=dict)  # of codes, by column
 
     @staticmethod
-    def fit(graphs: Graphs, columns: StartColumns, binning: str, bins: int, label_names: tuple[Any, ...] = ()) -> Start:
+    def fit(
+        graphs: Graphs,
+        columns: StartColumns,
+        binning: str,
+        bins: int,
+        names: Mapping[str | int, Mapping[int, str]] | None = None,
+    ) -> Start:
         """Without columns: labels, where the graphs have them, else degrees."""
         if binning not in BINNINGS:
             raise InputError(f"binning: expected {' or '.join(BINNINGS)}, found {binning!r}")
@@ -49,7 +55,7 @@ class Start:
         numeric = tuple(c for c in named if isinstance(c, int) and not _is_integer(graphs))
         kind = Quantiles if binning == "quantiles" else KMeans
         fitted = kind.fit(_chosen(graphs, numeric), bins) if numeric and graphs.num_nodes else None
-        return Start(named, numeric, fitted, label_names)
+        return Start(named, numeric, fitted, names or {})
 
     def values(self, graphs: Graphs) -> Array:
         """What `refine` and `assign` take: (nodes,) or, of several columns, (nodes, columns) whole numbers."""
@@ -75,10 +81,7 @@ class Start:
         """A row of `values` in words; a node that starts from nothing is a dot."""
         codes = np.atleast_1d(value).tolist()
         plain = [c for c in self.columns if c not in self.numeric]
-        words = []
-        for column, code in zip(plain, codes, strict=False):
-            known = column == "label" and 0 <= code < len(self.label_names)
-            words.append(str(self.label_names[code]) if known else str(code))
+        words = [self.names.get(c, {}).get(code, str(code)) for c, code in zip(plain, codes, strict=False)]
         if self.bins is not None:
             words += self.bins.describe(codes[len(plain) :])
         return "|".join(words) if self.columns else "·"
