@@ -2,7 +2,7 @@
 
 Both start from graphs in their own form and end with the matrix; ours includes refinement. GraKeL's time grows with the
 square of the number of graphs, so it gets a budget of seconds and the largest part of a set that it finishes in it:
-parts grow until the next would be too long, and the last one counts.
+parts grow until the next would be too long, and the last one counts, once; ours is the best of a few runs.
 """
 
 from __future__ import annotations

@@ -98,8 +98,3 @@ def check_depth(depth: int, weights: Any) -> None:
     if depth < 0:
         raise InputError(f"depth: expected 0 or more, found {depth}")
     checked_weights(weights, int(depth))
-
-
-def check_one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InputError(f"{name}: expected {', '.join(allowed[:-1])} or {allowed[-1]}, found {value!r}")

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from wlhn.errors import InputError
-from wlhn.kernels.base import TreeTransformer, check_one_of
+from wlhn.kernels.base import TreeTransformer
 from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.explicit import largest_counts, thermometer
 from wlhn.kernels.memory import check_memory
@@ -70,7 +70,8 @@ class WLFeatures(TreeTransformer):
 
     def fit(self, graphs: Any, y: Any = None) -> WLFeatures:
         """Find the colours of these graphs; y is not looked at."""
-        check_one_of("code", self.code, CODES)
+        if self.code not in CODES:
+            raise InputError(f"code: expected counts, log or thermometer, found {self.code!r}")
         if self.min_graphs < 1:
             raise InputError(f"min_graphs: expected 1 or more, found {self.min_graphs}")
         counts = self._fit_tree(graphs)
