@@ -71,8 +71,8 @@ def test_random_labelled_graphs_are_as_alike_as_in_grakel(kind: str, seed: int) 
 @pytest.mark.parametrize("name", ["MUTAG", pytest.param("ENZYMES", marks=pytest.mark.dataset("ENZYMES"))])
 def test_real_graphs_are_as_alike_as_in_grakel(kind: str, name: str) -> None:
     graphs = load(name).graphs
-    if kind == "oa":
-        graphs = graphs.select(np.arange(0, len(graphs), 4))  # GraKeL takes minutes for all
+    if kind == "oa" and len(graphs) > 200:
+        graphs = graphs.select(np.arange(0, len(graphs), 4))  # GraKeL takes a minute for all
     ours = GRAMS[kind](counts_of(graphs, 4), normalised=True)
     np.testing.assert_allclose(ours, grakel_matrix(kind, grakel_graphs(graphs), 4), atol=1e-6)
 
