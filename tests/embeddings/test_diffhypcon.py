@@ -1,6 +1,7 @@
 """DiffHypCon is the paper's Algorithm 1, at any depth, and from τ = 2 arsinh 1 on depth never loses distance."""
 
 import math
+from typing import Any
 
 import mpmath
 import networkx as nx
@@ -14,8 +15,7 @@ from hypothesis.extra.numpy import arrays
 from strategies import random_tree
 
 from wlhn import InputError, Tree, diffhypcon
-
-STAR = 2 * math.asinh(1)
+from wlhn.hyperbolic.lengths import STAR, beside_parent, edge_lengths
 
 
 def features(n: int, d: int, seed: int, relu: bool = True) -> torch.Tensor:
@@ -27,14 +27,22 @@ def path(n: int) -> Tree:
     return Tree(np.arange(-1, n - 1))
 
 
-@pytest.mark.parametrize("relu", [True, False])
-@pytest.mark.parametrize("tau", [0.1, 1.0, 2.0])
-@pytest.mark.parametrize("seed", range(3))
-def test_it_is_algorithm_1(seed: int, tau: float, relu: bool) -> None:
+def shallow_tree(seed: int) -> Tree:
+    """The paper's depths 0 to 5, below a root."""
     tree = random_tree(40, np.random.default_rng(seed), bushy=0.7)
-    tree = Tree(tree.parent[tree.depth <= 6])  # the paper's depths 0 to 5, below a root
+    tree = Tree(tree.parent[tree.depth <= 6])
     assert tree.depth[-1] >= 4
+    return tree
+
+
+@pytest.mark.parametrize("relu", [True, False])
+@pytest.mark.parametrize("tau", [0.1, 1.0, 2.0, "tanh", "log", "clipped"])
+@pytest.mark.parametrize("seed", range(3))
+def test_it_is_algorithm_1(seed: int, tau: Any, relu: bool) -> None:
+    tree = shallow_tree(seed)
     h = features(len(tree), 4, seed, relu)
+    if isinstance(tau, str):
+        tau = edge_lengths(h, 1.1, tau)
     ours = diffhypcon(tree, h, tau)
     with mpmath.workdps(50):
         exact = algorithm_1(tree, h, tau)
@@ -43,10 +51,29 @@ def test_it_is_algorithm_1(seed: int, tau: float, relu: bool) -> None:
     assert np.allclose(ours.r, [float(r) for r in radius], rtol=1e-12, atol=0)
 
 
-def test_gradients_are_those_of_finite_differences() -> None:
+@pytest.mark.parametrize("seed", range(3))
+def test_features_beside_the_parent_give_the_first_release_mirrored(seed: int) -> None:
+    """The parent on the last axis, that coordinate zero, children at tanh(τ/2)·clip(h): in arbitrary precision."""
+    tree = shallow_tree(seed)
+    h = features(len(tree), 4, seed)
+    h[:, -1] = 0
+    moved = beside_parent(h + torch.tensor([0.0, 0.0, 0.0, 5.0]))
+    ours = diffhypcon(tree, moved, edge_lengths(moved, 1.3, "clipped")).points
+    # Their radius is tanh(τ/2)·‖clip(h)‖, and its logarithm a length.
+    lengths = 2 * torch.atanh(math.tanh(0.65) * h.norm(dim=1).clamp_max(0.996))
+    mirror = torch.eye(4, dtype=torch.float64)[-1] + 0.5
+    for sign in (1, -1):
+        with mpmath.workdps(50):
+            axis = [mpmath.mpf(x) for x in (0, 0, 0, sign)]
+            theirs = as_tensor(algorithm_1(tree, h, lengths, axis)) * torch.tensor([1, 1, 1, sign])
+        assert (ours - (theirs - 2 * (theirs @ mirror)[:, None] * mirror / (mirror @ mirror))).abs().max() < 1e-12
+
+
+@pytest.mark.parametrize("lengths", [False, True])
+def test_gradients_are_those_of_finite_differences(lengths: bool) -> None:
     tree = random_tree(12, np.random.default_rng(5), bushy=0.5)
     h = features(12, 3, 5).requires_grad_()
-    tau = torch.tensor(1.2, dtype=torch.float64, requires_grad=True)
+    tau = (torch.linspace(0.2, 2.0, 12) if lengths else torch.tensor(1.2)).double().requires_grad_()
 
     def chain(h: torch.Tensor, tau: torch.Tensor) -> tuple[torch.Tensor, ...]:
         embedding = diffhypcon(tree, h, tau)
@@ -55,18 +82,37 @@ def test_gradients_are_those_of_finite_differences() -> None:
     assert torch.autograd.gradcheck(chain, (h, tau))
 
 
-def test_float32_is_accurate_at_depth_1000() -> None:
+@pytest.mark.parametrize("law", ["fixed", "log"])
+def test_float32_is_accurate_at_depth_1000(law: Any) -> None:
     tree, h = path(1001), features(1001, 16, 1).float()
-    single, exact = diffhypcon(tree, h, STAR), diffhypcon(tree, h.double(), STAR)
+    tau = edge_lengths(h, STAR, law)
+    single, exact = diffhypcon(tree, h, tau), diffhypcon(tree, h.double(), tau.double())
     assert exact.r[-1] > 1000
     assert ((single.r - exact.r).abs() / exact.r.clamp_min(1)).max() < 1e-5
     assert (single.e - exact.e).abs().max() < 1e-5
 
 
-@given(arrays(float, (12, 5), elements=st.floats(0, 10)), st.floats(STAR, 20))
-def test_depth_never_loses_distance_from_tau_star_on(h: np.ndarray, tau: float) -> None:
+@given(
+    arrays(float, (12, 5), elements=st.floats(0, 10)),
+    st.floats(STAR, 20) | arrays(float, 12, elements=st.floats(STAR, 20)).map(torch.from_numpy),
+)
+def test_depth_never_loses_distance_from_tau_star_on(h: np.ndarray, tau: float | torch.Tensor) -> None:
     r = diffhypcon(path(12), torch.from_numpy(h), tau).r
     assert (r.diff() > 0).all()
+
+
+@given(arrays(float, (12, 5), elements=st.floats(0, 10)), st.sampled_from(["tanh", "log", "clipped"]))
+def test_a_floor_of_tau_star_keeps_that_law_for_lengths(h: np.ndarray, law: Any) -> None:
+    features = torch.from_numpy(h)
+    assert (diffhypcon(path(12), features, edge_lengths(features, 1.0, law, floor=STAR)).r.diff() > 0).all()
+
+
+def test_one_short_edge_between_long_ones_is_enough_to_turn_back() -> None:
+    lengths = torch.tensor([0.0, 3.0, 0.2, 3.0], dtype=torch.float64)
+    r = diffhypcon(path(4), torch.eye(4096, dtype=torch.float64)[[0] * 4], lengths).r
+    assert r[3] < r[1] - 0.5
+    lengths[2] = 2 * math.asinh(1 / math.sinh(1.5))  # sinh(ℓ/2) sinh(ℓ′/2) = 1: the two bisectors no longer meet
+    assert (diffhypcon(path(4), torch.eye(4096, dtype=torch.float64)[[0] * 4], lengths).r.diff() > 0).all()
 
 
 def test_at_tau_star_the_sharpest_turns_still_lead_away() -> None:
@@ -100,6 +146,13 @@ def test_children_leave_at_more_than_a_right_angle_from_their_grandparent() -> N
         (torch.ones(3, 2), 0.0, "tau: expected a positive length, found 0"),
         (torch.ones(3, 2), math.nan, "tau: expected a positive length, found nan"),
         (torch.ones(3, 2), math.inf, "tau: expected a positive length, found inf"),
+        (
+            torch.ones(3, 2),
+            torch.ones(2),
+            r"tau: expected one length, or 3, one for each tree node, found shape \(2,\)",
+        ),
+        (torch.ones(3, 2), torch.tensor([0.0, 1.0, -1.0]), "tau, node 2: expected a length of 0 or more, found -1"),
+        (torch.ones(3, 2), torch.tensor([0.0, torch.nan, 1.0]), "tau, node 1: expected a length of 0 or more"),
     ],
 )
 def test_bad_input_is_named(h: torch.Tensor, tau: float, sentence: str) -> None:

@@ -10,6 +10,7 @@ from exact import algorithm_1, distance
 from strategies import random_tree
 
 from wlhn import Tree, TreeEmbedding, diffhypcon, sala, sarkar, sarkar_points
+from wlhn.hyperbolic.lengths import edge_lengths
 from wlhn.hyperbolic.polar import polar_distance
 
 
@@ -21,8 +22,12 @@ def learned(tree: Tree) -> TreeEmbedding:
     return diffhypcon(tree, rows(len(tree)), 1.1)
 
 
+def with_lengths(tree: Tree) -> TreeEmbedding:
+    return diffhypcon(tree, rows(len(tree)), edge_lengths(rows(len(tree)), 0.7, "log"))
+
+
 CONSTRUCTIONS = pytest.mark.parametrize(
-    "construct", [lambda tree: sarkar(tree, 0.8), lambda tree: sala(tree, 6, 1.3), learned]
+    "construct", [lambda tree: sarkar(tree, 0.8), lambda tree: sala(tree, 6, 1.3), learned, with_lengths]
 )
 
 
@@ -39,7 +44,7 @@ def test_all_pairs_are_single_pairs_are_polar_distances(
     from_root = polar_distance(embedding.r[:, None], embedding.e[:, None], embedding.r, embedding.e)
     assert torch.allclose(at_once, from_root, rtol=1e-6, atol=1e-5)
     child = np.arange(1, 40)
-    assert torch.allclose(embedding.distance(child, tree.parent[child]), torch.tensor(float(embedding.tau)).double())
+    assert torch.allclose(embedding.distance(child, tree.parent[child]), embedding.lengths[child], rtol=1e-6)
 
 
 def test_deep_distances_are_those_of_arbitrary_precision() -> None:
@@ -56,13 +61,14 @@ def test_deep_distances_are_those_of_arbitrary_precision() -> None:
                     assert float(ours[a, b]) == pytest.approx(float(exact), rel=1e-11)
 
 
-def test_learned_distances_are_those_of_arbitrary_precision() -> None:
+@pytest.mark.parametrize("construct", [learned, with_lengths])
+def test_learned_distances_are_those_of_arbitrary_precision(construct: Callable[[Tree], TreeEmbedding]) -> None:
     tree = random_tree(40, np.random.default_rng(3), bushy=0.3)
-    embedding = learned(tree)
+    embedding = construct(tree)
     every = np.arange(40)
     ours = embedding.distance(every[:, None], every)
     with mpmath.workdps(120):
-        points = algorithm_1(tree, rows(40), 1.1)
+        points = algorithm_1(tree, rows(40), embedding.tau)
         for a in range(0, 40, 2):
             for b in range(1, 40, 3):
                 if a != b:

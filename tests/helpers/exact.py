@@ -39,21 +39,25 @@ def reflect_through_zero(p: Vector, q: Vector, x: Vector) -> Vector:
     return [a - factor * n for a, n in zip(x, normal, strict=True)]
 
 
-def algorithm_1(tree: Tree, features: torch.Tensor, tau: float) -> list[Vector]:
-    """DiffHypCon: the ball points of all tree nodes. The root lies at 0, its children where their features point."""
+def algorithm_1(tree: Tree, features: torch.Tensor, tau: float | torch.Tensor, w: Vector | None = None) -> list[Vector]:
+    """DiffHypCon: the ball points of all tree nodes. The root lies at 0, its children where their features point.
+
+    Beyond the paper, τ may be another number for each node, and w another unit vector.
+    """
     h = [[mpmath.mpf(x) for x in row] for row in features.tolist()]
     d = features.shape[1]
-    w = [-1 / mpmath.sqrt(d)] * d
-    radius = mpmath.tanh(mpmath.mpf(tau) / 2)
+    w = w or [-1 / mpmath.sqrt(d)] * d
+    lengths = torch.as_tensor(tau, dtype=torch.float64).expand(len(tree)).tolist()
+    radius = [mpmath.tanh(mpmath.mpf(length) / 2) for length in lengths]
     z: list[Vector] = [[mpmath.mpf(0)] * d]
     for v in range(1, len(tree)):
         a = int(tree.parent[v])
         if a == 0:
-            z.append(scaled(unit(h[v]), radius))
+            z.append(scaled(unit(h[v]), radius[v]))
             continue
         u = reflect(z[a], z[int(tree.parent[a])])  # line 3
         direction = reflect_through_zero(w, unit(u), unit(h[v]))  # lines 6 and 8
-        z.append(reflect(z[a], scaled(direction, radius)))  # lines 10 and 12
+        z.append(reflect(z[a], scaled(direction, radius[v])))  # lines 10 and 12
     return z
 
 

@@ -6,7 +6,17 @@ import pytest
 import torch
 from torch import Tensor
 
-from wlhn.hyperbolic.polar import NEAREST, arsinh_exp, log_sinh, polar_distance, step, to_ball, to_tangent
+from wlhn.hyperbolic.poincare import gap, log_at
+from wlhn.hyperbolic.polar import (
+    NEAREST,
+    arsinh_exp,
+    log_sinh,
+    polar_distance,
+    step,
+    tangent_step,
+    to_ball,
+    to_tangent,
+)
 
 DIGITS = 60
 
@@ -134,6 +144,35 @@ def test_distance_to_oneself_and_from_the_origin(dtype: torch.dtype) -> None:
     assert torch.autograd.grad(itself.sum(), r)[0].isfinite().all()
     assert torch.allclose(polar_distance(torch.zeros_like(r), e.roll(1, 0), r, e), r)
     assert torch.allclose(polar_distance(r + 3, e, r, e), torch.full_like(r, 3))
+
+
+@pytest.mark.parametrize("r", [0.3, 2.0, 15.0])
+def test_a_step_in_the_tangent_space_is_the_logarithm_at_its_start(r: float) -> None:
+    start, e, y = torch.full((8,), r, dtype=torch.float64), directions(8, 5, 12), directions(8, 5, 13)
+    tau = torch.linspace(0.2, 3.0, 8, dtype=torch.float64)
+    end, ahead, back = step(start, e, y, tau)
+    ours = tangent_step(e, y, tau)
+    x = to_ball(start, e)
+    theirs = log_at(x, to_ball(end, ahead)) / gap(x)  # λ/2 is what transport to the origin multiplies lengths by
+    assert torch.allclose(ours, theirs, rtol=0, atol=3e-16 * np.exp(2 * r) + 1e-12)
+    assert torch.allclose(tangent_step(e, step(end, ahead, back, tau)[2], tau), ours)  # y again, from the child alone
+    assert torch.allclose(ours.norm(dim=-1), tau / 2)
+
+
+def test_a_late_turn_counts_as_much_as_an_early_one() -> None:
+    """What a small turn of the last step does to log_0 of the point fades with depth; in its parent's frame, not."""
+    angle = torch.zeros((), dtype=torch.float64, requires_grad=True)
+    e = torch.tensor([1.0, 0.0], dtype=torch.float64)
+    y = torch.stack([-angle.cos(), angle.sin()])
+    for r in (1.0, 30.0):
+        end, ahead, _ = step(torch.tensor(r, dtype=torch.float64), e, y, 1.5)
+        turned = {
+            "point": torch.autograd.grad(to_tangent(end, ahead)[1], angle, retain_graph=True)[0],
+            "step": torch.autograd.grad(tangent_step(e, y, 1.5)[1], angle, retain_graph=True)[0],
+        }
+        assert turned["step"] == pytest.approx(0.75)
+        share = np.sinh(1.5) / np.sinh(r + 1.5)
+        assert turned["point"] == pytest.approx((r + 1.5) / 2 * share)
 
 
 def test_ball_and_tangent() -> None:

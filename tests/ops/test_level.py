@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from wlhn import InputError
 from wlhn.ops.level import Level, level_reference, next_level, root_level, unit
 
 D = 6
@@ -18,9 +19,9 @@ def randoms(*shape: int, seed: int, dtype: torch.dtype = torch.float64) -> Tenso
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).to(dtype)
 
 
-def inputs(dtype: torch.dtype, r: float = 1.3) -> list[Tensor]:
+def inputs(dtype: torch.dtype, r: float = 1.3, tau: Any = 1.4) -> list[Tensor]:
     h, e, u = randoms(6, D, seed=1, dtype=dtype), unit(randoms(4, D, seed=2)), unit(randoms(4, D, seed=3))
-    values = [h, r * (1 + torch.arange(4.0)), e, u, torch.tensor(1.4)]
+    values = [h, r * (1 + torch.arange(4.0)), e, u, torch.as_tensor(tau)]
     return [x.to(dtype).requires_grad_() for x in values]
 
 
@@ -40,33 +41,70 @@ def both(given: list[Tensor], look_back: bool = True) -> tuple[Any, Any]:
     return results[0], results[1]
 
 
+LENGTHS = [0.3, 1.4, 2.0, 1e-3, 5.0, 1.0]  # one for each row
+
+
 @pytest.mark.parametrize("look_back", [True, False])
 @pytest.mark.parametrize("r", [1e-3, 1.3, 40.0, 2000.0])
+@pytest.mark.parametrize("tau", [1.4, LENGTHS], ids=["one length", "lengths"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_compiled_is_readable(dtype: torch.dtype, r: float, look_back: bool) -> None:
+def test_compiled_is_readable(dtype: torch.dtype, tau: Any, r: float, look_back: bool) -> None:
     tolerance = 1e-12 if dtype == torch.float64 else 2e-4  # near the origin much cancels
-    for compiled, readable in zip(*both(inputs(dtype, r), look_back), strict=True):
+    for compiled, readable in zip(*both(inputs(dtype, r, tau), look_back), strict=True):
         scale = readable.abs().max().clamp_min(1)
         assert (compiled - readable).abs().max() <= tolerance * scale
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_one_length_is_equal_lengths_in_every_row(dtype: torch.dtype) -> None:
+    one, rows = (both(inputs(dtype, tau=tau))[0] for tau in (1.4, [1.4] * 6))
+    assert all(torch.equal(x, y) for x, y in zip(one[:-1], rows[:-1], strict=True))
+    assert rows[-1].shape == (6,)
+    assert torch.allclose(one[-1], rows[-1].sum())
+
+
+@pytest.mark.parametrize("r", [1e-5, 1.3, 700.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_lengths_of_any_size(dtype: torch.dtype, r: float) -> None:
+    given = inputs(dtype, r, [0.0, 1e-20, 50.0, 99.9, 300.0, 5000.0])
+    out = assert_defined(given, exact=dtype == torch.float64)
+    change = (out[0] - given[1][PARENTS]).abs()
+    assert (change <= given[4] * (1 + 1e-5) + 1e-5 * given[1][PARENTS] + 2e-6).all()  # the triangle inequality
+    assert torch.allclose(out[0][:2], given[1][PARENTS[:2]].clamp_min(1e-6), rtol=1e-5)
+    assert torch.allclose(out[1][:2], unit(given[2])[PARENTS[:2]], atol=1e-5)
+
+
+def test_lengths_are_one_or_one_for_each_row() -> None:
+    above = root_level(randoms(4, D, seed=1), torch.rand(4))
+    for place in (
+        lambda tau: root_level(randoms(6, D, seed=1), tau),
+        lambda tau: next_level(randoms(6, D, seed=1), above, PARENTS, tau, CHILD_PTR),
+    ):
+        with pytest.raises(InputError, match="tau: expected one length, or 6, one for each row, found shape"):
+            place(torch.ones(5))
+
+
+@pytest.mark.parametrize("sizes", [None, (4, 6, 7)], ids=["one length", "lengths"])
 @pytest.mark.parametrize("child_ptr", [CHILD_PTR, None], ids=["compiled", "readable"])
-def test_gradients_through_three_levels_are_those_of_finite_differences(child_ptr: Tensor | None) -> None:
-    tau = torch.tensor(0.9, dtype=torch.float64, requires_grad=True)
+def test_gradients_through_three_levels_are_those_of_finite_differences(
+    child_ptr: Tensor | None, sizes: tuple[int, ...] | None
+) -> None:
+    one = torch.tensor(0.9, dtype=torch.float64, requires_grad=True)
+    tau = [one] * 3 if sizes is None else [randoms(n, seed=n).abs().requires_grad_() for n in sizes]
     h = [randoms(n, D, seed=n).requires_grad_() for n in (4, 6, 7)]
     parent = torch.tensor([0, 1, 2, 3, 4, 5, 5])
     last_ptr = None if child_ptr is None else torch.tensor([0, 1, 2, 3, 4, 5, 7])
 
-    def chain(h0: Tensor, h1: Tensor, h2: Tensor, tau: Tensor) -> tuple[Tensor, ...]:
-        middle = next_level(h1, root_level(h0, tau), PARENTS, tau, child_ptr)
-        return (*middle, *next_level(h2, middle, parent, tau, last_ptr))
+    def chain(h0: Tensor, h1: Tensor, h2: Tensor, t0: Tensor, t1: Tensor, t2: Tensor) -> tuple[Tensor, ...]:
+        middle = next_level(h1, root_level(h0, t0), PARENTS, t1, child_ptr)
+        return (*middle, *next_level(h2, middle, parent, t2, last_ptr))
 
-    assert torch.autograd.gradcheck(chain, (*h, tau))
+    assert torch.autograd.gradcheck(chain, (*h, *tau))
 
 
 @pytest.mark.parametrize("child_ptr", [torch.arange(33), None], ids=["compiled", "readable"])
-@pytest.mark.parametrize("tau", [1.0, 2 * math.asinh(1), 5.0])
-def test_float32_at_depth_1000(tau: float, child_ptr: Tensor | None) -> None:
+@pytest.mark.parametrize("tau", [1.0, 2 * math.asinh(1), 5.0, torch.linspace(0.6, 3.0, 32)], ids=str)
+def test_float32_at_depth_1000(tau: Any, child_ptr: Tensor | None) -> None:
     """Relative error of r and of directions below 1e-5, with finite gradients all the way up."""
     rows, parent = 32, torch.arange(32)
     first, features = randoms(rows, D, seed=4).abs(), randoms(1000, rows, D, seed=5).relu()

@@ -1,10 +1,12 @@
 """An embedded tree, and distances in it that stay accurate at any depth.
 
 Every construction places a child at distance τ from its parent, in a direction y of the parent's frame; it differs from
-the others only in the choice of y. Two deep nodes with a long path in common lie in nearly the same direction from the
-root, so their distance is not computed from there but in the frame of their lowest common ancestor. Points move from
-the frame of a node c to that of its parent by an orthogonal reflection, the one in the plane of e and y that swaps u
-and y, and a `step` from (τ, y): neither depends on how far from the root this happens.
+the others only in the choice of y (and, for DiffHypCon, of τ, which may be another for each node).
+
+Two deep nodes with a long path in common lie in nearly the same direction from the root, so their distance is not
+computed from there but in the frame of their lowest common ancestor. Points move from the frame of a node c to that of
+its parent by an orthogonal reflection, the one in the plane of e and y that swaps u and y, and a `step` from (τ, y):
+neither depends on how far from the root this happens.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ class TreeEmbedding:
     """The nodes of a tree in hyperbolic space, in polar form around the root, which lies at the origin."""
 
     tree: Tree
-    tau: float | Tensor
+    tau: float | Tensor  # the length of all edges, or (n,) of the edge above each node; the root's means nothing
     r: Tensor  # (n,) distance from the root
     e: Tensor  # (n, d) direction from the root
     u: Tensor  # (n, d) direction of the parent, in the node's frame
@@ -47,6 +49,16 @@ class TreeEmbedding:
     def tangent(self) -> Tensor:
         """log_0 of the points, (n, d), r/2 long."""
         return to_tangent(self.r, self.e)
+
+    @property
+    def lengths(self) -> Tensor:
+        """The length of the edge above each node, (n,), without gradient."""
+        return torch.as_tensor(self.tau, dtype=torch.float64).detach().expand(len(self.tree))
+
+    @property
+    def mean_length(self) -> float:
+        """τ, or the mean of the lengths where they differ."""
+        return float(self.lengths[1:].mean() if torch.as_tensor(self.tau).ndim else self.lengths[0])
 
     def distance(self, a: ArrayLike, b: ArrayLike) -> Tensor:
         """Hyperbolic distances of pairs of tree nodes.
@@ -72,7 +84,7 @@ class TreeEmbedding:
         for level in tree.levels[:0:-1]:
             here = np.arange(level.start, level.stop)
             rho, f = self._lift(rho, f, child)
-            rho = torch.cat([rho, self._tau.expand(len(here))])
+            rho = torch.cat([rho, self.lengths[here]])
             f = torch.cat([f, self.y[here].detach().double()])
             member, child = np.concatenate([member, here]), np.concatenate([child, here])
             order = np.argsort(tree.parent[child], kind="stable")
@@ -99,14 +111,10 @@ class TreeEmbedding:
             i, j = torch.nonzero(apart, as_tuple=True)
             out[columns[rows[i]], columns[j]] = value[i, j]
 
-    @property
-    def _tau(self) -> Tensor:
-        return torch.as_tensor(self.tau, dtype=torch.float64).detach()
-
     def _seen_from(self, ancestor: Any, node: Any) -> tuple[Tensor, Tensor]:
         """Polar coordinates of nodes in the frames of their ancestors."""
         tree = self.tree
-        rho = torch.where(torch.from_numpy(node == ancestor), 0.0, self._tau)
+        rho = torch.where(torch.from_numpy(node == ancestor), 0.0, self.lengths[node])
         f = self.y[node].detach().double()
         now = np.where(node == ancestor, node, np.maximum(tree.parent[node], 0))
         while (below := np.flatnonzero(now != ancestor)).size:
@@ -128,7 +136,7 @@ class TreeEmbedding:
         at_root = torch.from_numpy(self.tree.parent[child] == 0)[:, None]
         # A child of the root sees the root in direction y itself: its frame needs no turning.
         f = torch.where(at_root, f, f - 2 * (f * normal).sum(-1, True) * normal)
-        r, e, _ = step(self._tau.expand(len(child)), y, f, rho)
+        r, e, _ = step(self.lengths[child], y, f, rho)
         return r, e
 
 
@@ -140,6 +148,21 @@ def checked_length(tau: float | Tensor) -> float:
     return length
 
 
+def _check_lengths(tau: float | Tensor, num_nodes: int) -> None:
+    lengths = torch.as_tensor(tau).detach()
+    if not lengths.ndim:
+        checked_length(lengths)
+        return
+    if lengths.shape != (num_nodes,):
+        raise InputError(
+            f"tau: expected one length, or {num_nodes}, one for each tree node, found shape {tuple(lengths.shape)}"
+        )
+    wrong = ~((lengths[1:] >= 0) & lengths[1:].isfinite())
+    if wrong.any():
+        node = 1 + int(wrong.int().argmax())
+        raise InputError(f"tau, node {node}: expected a length of 0 or more, found {lengths[node]:g}")
+
+
 def construct(
     tree: Tree,
     tau: float | Tensor,
@@ -148,13 +171,13 @@ def construct(
     """Embed a tree level by level: `place(nodes, u)` gives the unit directions y of these nodes in their parents'
     frames, u being the directions of the parents' own parents there (None below the root, which has none).
     """
-    checked_length(tau)
     if len(tree) == 1:
         raise InputError("tree: expected more than a root")
+    _check_lengths(tau, len(tree))
     y = place(tree.levels[1], None)
-    length = torch.as_tensor(tau, dtype=y.dtype, device=y.device)
+    length = torch.as_tensor(tau, dtype=y.dtype, device=y.device).expand(len(tree))
     nothing = torch.zeros_like(y[:1])
-    r, e, u = length.expand(len(y)), y, y
+    r, e, u = length[tree.levels[1]], y, y
     columns = [[nothing[:, 0], r], [nothing, e], [nothing, u], [nothing, y]]
     for above, level in zip(tree.levels[1:], tree.levels[2:], strict=False):
         parts = []
@@ -162,7 +185,7 @@ def construct(
             nodes = slice(first, min(first + BLOCK, level.stop))
             parent = torch.from_numpy(tree.parent[nodes] - above.start)
             y = place(nodes, u[parent])
-            parts.append((*step(r[parent], e[parent], y, length), y))
+            parts.append((*step(r[parent], e[parent], y, length[nodes]), y))
         r, e, u, y = (torch.cat(blocks) for blocks in zip(*parts, strict=True))
         for column, value in zip(columns, (r, e, u, y), strict=True):
             column.append(value)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from wlhn.embeddings.embedding import TreeEmbedding, checked_length
+from wlhn.embeddings.embedding import TreeEmbedding
 
 ALL_PAIRS = 5000  # up to this many nodes all pairs are looked at, beyond it a sample of a million
 SAMPLE = 1_000_000
@@ -17,7 +17,7 @@ SAMPLE = 1_000_000
 
 @dataclass(frozen=True)
 class Quality:
-    """Distances of the embedding, in units of τ, against those of the tree.
+    """Distances of the embedding, in units of τ (of the mean length, where edges differ), against those of the tree.
 
     average_distortion is the mean of |d/τ − d_T|/d_T, worst_distortion is max(d/d_T)/min(d/d_T), correlation is
     Pearson's over all ordered pairs, a node with itself included (as the paper counts 2,997² pairs); mean average
@@ -43,12 +43,12 @@ def quality(embedding: TreeEmbedding, seed: int = 0) -> Quality:
     if n <= ALL_PAIRS:
         distance, truth = embedding.all_distances().numpy(), tree.all_distances()
         precision: float | None = mean_average_precision(distance, truth)
-        return _measure(distance.ravel(), truth.ravel(), checked_length(embedding.tau), precision)
+        return _measure(distance.ravel(), truth.ravel(), embedding.mean_length, precision)
     a, b = np.random.default_rng(seed).integers(0, n, (2, SAMPLE))
     distance = torch.cat(
         [embedding.distance(x, y) for x, y in zip(np.array_split(a, 100), np.array_split(b, 100), strict=True)]
     ).numpy()
-    return _measure(distance, tree.distance(a, b), checked_length(embedding.tau), None)
+    return _measure(distance, tree.distance(a, b), embedding.mean_length, None)
 
 
 def _measure(distance: NDArray[Any], truth: NDArray[Any], tau: float, precision: float | None) -> Quality:

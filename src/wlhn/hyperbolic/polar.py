@@ -65,7 +65,7 @@ def step(r: Tensor, e: Tensor, y: Tensor, tau: Tensor | float) -> tuple[Tensor, 
     coth, csch = (1 + x * x) / -torch.expm1(-2 * r), 2 * x / -torch.expm1(-2 * r)
     A, B, D = 1 - c * t * coth, t * csch, t * coth - c
     n2 = D * D + k * k * m
-    landed = n2 < (NEAREST * csch * k) ** 2  # r′ < NEAREST
+    landed = n2 <= (NEAREST * csch * k) ** 2  # r′ ≤ NEAREST
     n = torch.sqrt(torch.where(landed, 1.0, n2))
 
     def along(alpha: Tensor, beta: Tensor) -> Tensor:
@@ -99,6 +99,24 @@ def to_tangent(r: Tensor, e: Tensor) -> Tensor:
     tensor([0., 1.])
     """
     return (r / 2)[..., None] * e
+
+
+def tangent_step(e: Tensor, y: Tensor, tau: Tensor | float) -> Tensor:
+    """log of a step's end at its start, carried to the origin along the radius: τ/2 long, however far out it happens.
+
+    The frame of (r, e) is that of parallel transport along the radius, mirrored: there the step y is y − 2⟨y, e⟩ e, and
+    a step straight away from the origin, y = −e, is e.
+
+    Args:
+        e: (..., d) unit directions of the starting points.
+        y: (..., d) unit directions of the steps in their frames, as for `step`.
+        tau: their lengths, one or (...).
+
+    >>> tangent_step(torch.tensor([1.0, 0.0]), torch.tensor([-0.6, 0.8]), 2.0)
+    tensor([0.6000, 0.8000])
+    """
+    half = torch.as_tensor(tau, dtype=e.dtype, device=e.device)[..., None] / 2
+    return half * (y - 2 * (y * e).sum(-1, keepdim=True) * e)
 
 
 def from_tangent(v: Tensor) -> tuple[Tensor, Tensor]:

@@ -2,9 +2,9 @@
 
 Rows are children, sorted by parent; `child_ptr` says which belong to whom, so that a parent's gradient is summed by
 whoever holds the parent. Dot products run in the tensors' precision, the few scalars of a row in float64.
-Notation as in `wlhn.hyperbolic.polar`, there divided by cosh τ, here not (τ is one moderate number for all rows, which
-saves multiplications); ct = cosh τ, st = sinh τ; a = h/‖h‖, q = u − w with w = −σ(1, …, 1), and y = a − k q with
-k = 2 q·a / q·q.
+Notation as in `wlhn.hyperbolic.polar`, there divided by cosh τ, here by a factor that is 1 for moderate τ: ct, st and
+one are cosh τ, sinh τ and 1 divided by it (`hyperbolic`). a = h/‖h‖, q = u − w with w = −σ(1, …, 1), and y = a − k q
+with k = 2 q·a / q·q. τ is a number for each child, or the same for all.
 
 Loops that sum a row write nothing: with a write beside it, the order of the sum, and so its last bits, would depend on
 where the arrays happen to lie in memory.
@@ -28,6 +28,7 @@ DEAD = 1e-36  # ‖h‖² below which a row has no direction: float32 knows no s
 HUGE = 1e36  # ‖h‖² above which it is computed with care: float32 knows no larger ones
 NEAR = 0.1  # sinh r′ below which float32 no longer gives the direction of the origin to five digits
 FLAT = 1e-12  # ‖u − w‖² below which w → u is taken for no reflection at all
+LONG = 100.0  # τ above which cosh τ is divided by e^(τ − LONG), so that its square exists
 
 
 @inlined
@@ -36,6 +37,21 @@ def radial(r: float) -> tuple[float, float, float]:
     x = math.exp(-max(r, NEAREST))
     t = (1 - x) * (1 + x)
     return (1 + x * x) / t, 2 * x / t, t
+
+
+@compiled
+def hyperbolic(tau: Array, out: Array) -> None:
+    """cosh τ, sinh τ and 1, divided by a common factor e^s that keeps them harmless, and s.
+
+    Directions depend on the ratios of the three alone; s is added to the distance from the root.
+    """
+    for i in range(len(tau)):
+        moderate = min(float(tau[i]), LONG)  # beyond, cosh τ = sinh τ = e^τ/2 to rounding
+        s = float(tau[i]) - moderate
+        out[i, 1] = math.sinh(moderate)
+        out[i, 0] = math.sqrt(1 + out[i, 1] * out[i, 1])
+        out[i, 2] = math.exp(-s) if s else 1.0
+        out[i, 3] = s
 
 
 @compiled
@@ -96,8 +112,7 @@ def forward(
     r: Array,
     e: Array,
     u: Array,
-    ct: float,
-    st: float,
+    lengths: Array,
     child_ptr: Array,
     new_r: Array,
     new_e: Array,
@@ -106,6 +121,8 @@ def forward(
 ) -> None:
     """Children of the parents first … last − 1. Without room in `new_u`, u′ is left out (the last level needs none).
 
+    `lengths` is what `hyperbolic` writes: a row for each child, or one for all.
+
     `kept` takes 1/‖h‖, k and c of each row for the way back. A dead row (h = 0) goes straight away from its parent,
     a = −w, so that y = −u: written as 1/‖h‖ = 0, k = 1.
     """
@@ -113,6 +130,7 @@ def forward(
     d = h.shape[1]
     sigma = 1 / math.sqrt(d)
     shift = number(sigma)
+    per_child = len(lengths) > 1
     for p in range(first, last):
         if child_ptr[p] == child_ptr[p + 1]:
             continue
@@ -124,7 +142,6 @@ def forward(
             eq += ep[j] * q
             eu += ep[j] * up[j]
         coth, csch, t = radial(r[p])
-        B = st * csch
         for i in range(child_ptr[p], child_ptr[p + 1]):
             hi, ne = h[i], new_e[i]
             hh = qh = eh = number(0)
@@ -140,11 +157,14 @@ def forward(
             else:
                 scale, k, c, k1 = 0.0, 1.0, -float(eu), 0.0
             kept[i, 0], kept[i, 1], kept[i, 2] = scale, k, c
+            row = i if per_child else 0
+            ct, st, one = lengths[row, 0], lengths[row, 1], lengths[row, 2]
             m = max(1 - c * c, 0.0)
             A = ct - c * st * coth
+            B = st * csch
             D = st * coth - c * ct
-            n2 = D * D + m
-            if n2 < (NEAREST * csch) ** 2:  # landed on the origin
+            n2 = D * D + one * one * m
+            if n2 <= (NEAREST * csch * one) ** 2:  # landed on the origin
                 new_r[i] = NEAREST
                 for j in range(d):
                     ne[j] = ep[j]
@@ -153,9 +173,10 @@ def forward(
                 continue
             n = math.sqrt(n2)
             # r′ = arsinh(n sinh r), as one logarithm beside r itself
-            new_r[i] = max(r[p], NEAREST) + math.log(n * t * 0.5 * (1 + math.sqrt(1 + (csch / n) ** 2)))
-            near = n < NEAR * csch  # much cancels: what is left must be made a unit vector again
-            beta, delta = B / n, (D * B - A) / n2
+            gain = math.log(n * t * 0.5 * (1 + math.sqrt(1 + (csch * one / n) ** 2))) + lengths[row, 3]
+            new_r[i] = max(r[p], NEAREST) + gain
+            near = n < NEAR * csch * one  # much cancels: what is left must be made a unit vector again
+            beta, delta = B / n, (D * B - one * A) / n2
             xe, xh, xu, x1 = number((A - B * c) / n), number(beta * scale), number(-beta * k), number(-beta * k1)
             if len(new_u) == 0:
                 for j in range(d):
@@ -164,7 +185,7 @@ def forward(
                     make_unit(ne)
                 continue
             nu = new_u[i]
-            ze, zh = number((D * (A - B * c) + B * m + A * c) / n2), number(delta * scale)
+            ze, zh = number((D * (A - B * c) + one * (B * m + A * c)) / n2), number(delta * scale)
             zu, z1 = number(-delta * k), number(-delta * k1)
             for j in range(d):
                 ne[j] = xe * ep[j] + xh * hi[j] + xu * up[j] + x1
@@ -182,8 +203,7 @@ def backward(
     r: Array,
     e: Array,
     u: Array,
-    ct: float,
-    st: float,
+    lengths: Array,
     child_ptr: Array,
     kept: Array,
     grad_new_r: Array,
@@ -200,6 +220,7 @@ def backward(
     d = h.shape[1]
     sigma = 1 / math.sqrt(d)
     shift = number(sigma)
+    per_child = len(lengths) > 1
     for p in range(first, last):
         ep, up, gep, gup = e[p], u[p], grad_e[p], grad_u[p]
         qq = eq = number(0)
@@ -210,18 +231,21 @@ def backward(
         gep[:] = 0
         gup[:] = 0
         coth, csch, _ = radial(r[p])
-        B = st * csch
-        dr = dtau = 0.0
+        dr = 0.0
         for i in range(child_ptr[p], child_ptr[p + 1]):
             hi, gh, G = h[i], grad_h[i], grad_new_e[i]
             scale, k, c = kept[i, 0], kept[i, 1], kept[i, 2]
+            row = i if per_child else 0
+            ct, st, one = lengths[row, 0], lengths[row, 1], lengths[row, 2]
             m = max(1 - c * c, 0.0)
             A = ct - c * st * coth
+            B = st * csch
             D = st * coth - c * ct
-            n2 = D * D + m
-            if n2 < (NEAREST * csch) ** 2:
+            n2 = D * D + one * one * m
+            if n2 <= (NEAREST * csch * one) ** 2:
                 for j in range(d):
                     gh[j] = 0
+                grad_tau[i] = 0
                 continue
             n = math.sqrt(n2)
             k1 = k * sigma if scale > 0 else 0.0
@@ -244,15 +268,15 @@ def backward(
             # r′, α, β, γ, δ as functions of c, r, τ: P = A − Bc, α = P/n, β = B/n, γ = Q/n², δ = S/n².
             P = A - B * c
             alpha, beta = P / n, B / n
-            gamma, delta = (D * P + B * m + A * c) / n2, (D * B - A) / n2
-            n_c, A_c, D_c = -(D * ct + c) / n, -st * coth, -ct
+            gamma, delta = (D * P + one * (B * m + A * c)) / n2, (D * B - one * A) / n2
+            n_c, A_c, D_c = -(D * ct + one * one * c) / n, -st * coth, -ct
             P_c = A_c - B
             dc = (
                 -R * st / n
                 + Ge * (P_c - alpha * n_c) / n
                 - Gy * beta * n_c / n
-                + Ue * ((D_c * P + D * P_c - 2 * c * B + A_c * c + A) / n2 - 2 * gamma * n_c / n)
-                + Uy * ((D_c * B - A_c) / n2 - 2 * delta * n_c / n)
+                + Ue * ((D_c * P + D * P_c + one * (A_c * c + A - 2 * c * B)) / n2 - 2 * gamma * n_c / n)
+                + Uy * ((D_c * B - one * A_c) / n2 - 2 * delta * n_c / n)
             )
             D_r, A_r, B_r = -st * csch * csch, c * st * csch * csch, -B * coth
             n_r, P_r = D * D_r / n, A_r - c * B_r
@@ -260,17 +284,17 @@ def backward(
                 R * A / n
                 + Ge * (P_r - alpha * n_r) / n
                 + Gy * (B_r - beta * n_r) / n
-                + Ue * ((D_r * P + D * P_r + B_r * m + A_r * c) / n2 - 2 * gamma * n_r / n)
-                + Uy * ((D_r * B + D * B_r - A_r) / n2 - 2 * delta * n_r / n)
+                + Ue * ((D_r * P + D * P_r + one * (B_r * m + A_r * c)) / n2 - 2 * gamma * n_r / n)
+                + Uy * ((D_r * B + D * B_r - one * A_r) / n2 - 2 * delta * n_r / n)
             )
             D_t, A_t, B_t = ct * coth - c * st, st - c * ct * coth, ct * csch
             n_t, P_t = D * D_t / n, A_t - c * B_t
-            dtau += (
+            grad_tau[i] = (
                 R * D / n
                 + Ge * (P_t - alpha * n_t) / n
                 + Gy * (B_t - beta * n_t) / n
-                + Ue * ((D_t * P + D * P_t + B_t * m + A_t * c) / n2 - 2 * gamma * n_t / n)
-                + Uy * ((D_t * B + D * B_t - A_t) / n2 - 2 * delta * n_t / n)
+                + Ue * ((D_t * P + D * P_t + one * (B_t * m + A_t * c)) / n2 - 2 * gamma * n_t / n)
+                + Uy * ((D_t * B + D * B_t - one * A_t) / n2 - 2 * delta * n_t / n)
             )
 
             # Y = βG + δU + dc·e is the gradient of y; a reflection is its own transpose; then through h/‖h‖.
@@ -302,4 +326,3 @@ def backward(
                     gep[j] += eG * G[j] + eh * hi[j] + eu * up[j] + e1
                     gup[j] += uY * Y + uh * hi[j] + uu * up[j] + u1
         grad_r[p] = dr if r[p] > NEAREST else 0.0
-        grad_tau[p] = dtau

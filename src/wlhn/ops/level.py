@@ -1,7 +1,8 @@
 """One level of DiffHypCon (the paper's Algorithm 1), in polar form.
 
 For each child with Euclidean representation h and parent (r, e, u): project h to the unit sphere, reflect the sphere so
-that w = −(1, …, 1)/√d comes to lie on u, the direction of the parent's own parent, and walk a length τ that way.
+that w = −(1, …, 1)/√d comes to lie on u, the direction of the parent's own parent, and walk a length τ that way. τ is
+one number for all rows, as in the paper, or one for each (`wlhn.hyperbolic.lengths` makes such from h).
 
 The paper is silent on three cases; ours: h = 0 (a dead ReLU) goes straight away from the parent, with zero gradient
 for h; u = w needs no reflection; a child that lands on the root is described in `wlhn.hyperbolic.polar.step`.
@@ -16,6 +17,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from wlhn.errors import InputError
 from wlhn.hyperbolic.polar import step
 from wlhn.loops import levels as loops
 from wlhn.loops import parallel
@@ -52,11 +54,22 @@ def _dead(h: Tensor) -> Tensor:
 def root_level(h: Tensor, tau: Tensor | float) -> Level:
     """Children of the root, which has no parent to turn away from: at distance τ in direction h.
 
+    Args:
+        h: (rows, d) features.
+        tau: one length, or (rows,).
+
     >>> root_level(torch.tensor([[0.0, 2.0]]), 1.0).r
     tensor([1.])
     """
     e = unit(h)
-    return Level(torch.as_tensor(tau, dtype=h.dtype, device=h.device).expand(len(h)), e, e)
+    return Level(_lengths(tau, h).expand(len(h)), e, e)
+
+
+def _lengths(tau: Tensor | float, h: Tensor) -> Tensor:
+    tau = torch.as_tensor(tau, dtype=h.dtype, device=h.device)
+    if tau.shape not in ((), h.shape[:1]):
+        raise InputError(f"tau: expected one length, or {len(h)}, one for each row, found shape {tuple(tau.shape)}")
+    return tau
 
 
 def directions(h: Tensor, u: Tensor) -> Tensor:
@@ -85,14 +98,20 @@ def next_level(
 ) -> Level:
     """Place children below their parents: row i of h below row parent[i] of the level above.
 
-    With `child_ptr` (the children of row p are child_ptr[p] … child_ptr[p + 1] − 1) on the CPU, a compiled kernel does
-    it. Without `look_back`, u is left empty: the last level needs none.
+    Args:
+        h: (rows, d) features.
+        above: the parents, of any number.
+        parent: (rows,) which of them.
+        tau: one length, or (rows,); its gradient has the same shape.
+        child_ptr: (parents + 1,), if children are sorted by parent: those of p are child_ptr[p] … child_ptr[p + 1] − 1.
+            With it, on the CPU, compiled loops do the work.
+        look_back: without it u may be left empty: the last level needs none.
 
     >>> above = root_level(torch.eye(2), 1.0)
     >>> next_level(torch.eye(2), above, torch.tensor([0, 1]), 1.0).r
     tensor([1.8814, 1.8814])
     """
-    tau = torch.as_tensor(tau, dtype=h.dtype, device=h.device)
+    tau = _lengths(tau, h)
     if child_ptr is None or not parallel.compiled_for(h):
         return level_reference(h, above, parent, tau)
     return Level(*_Compiled.apply(h, *above, tau, child_ptr, look_back))
@@ -125,14 +144,15 @@ class _Compiled(torch.autograd.Function):
         n, d = h.shape
         out = h.new_empty(n), h.new_empty(n, d), h.new_empty(n if look_back else 0, d)
         kept = torch.empty(n, 3, dtype=torch.float64)
-        length = float(tau)
         given = tuple(x.detach().numpy() for x in (h, r, e, u))
-        constants = math.cosh(length), math.sinh(length), child_ptr.numpy()
+        lengths = torch.empty(tau.numel(), 4, dtype=torch.float64)
+        loops.hyperbolic(tau.detach().reshape(-1).contiguous().numpy(), lengths.numpy())
+        constants = lengths.numpy(), child_ptr.numpy()
         parallel.over_rows(
             loops.forward, len(r), 8 * n * d, *given, *constants, *(x.numpy() for x in out), kept.numpy()
         )
         ctx.save_for_backward(h, r, e, u, kept)
-        ctx.constants = constants
+        ctx.constants, ctx.tau_shape = constants, tau.shape
         if not look_back:
             ctx.mark_non_differentiable(out[2])
         return out
@@ -142,11 +162,11 @@ class _Compiled(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> Any:
         h, r, e, u, kept = ctx.saved_tensors
         grad_new = tuple(g.contiguous().numpy() for g in grads)
-        out = torch.empty_like(h), torch.empty_like(r), torch.empty_like(e), torch.empty_like(u), torch.empty_like(r)
+        out = torch.empty_like(h), torch.empty_like(r), torch.empty_like(e), torch.empty_like(u), h.new_empty(len(h))
         given = tuple(x.numpy() for x in (h, r, e, u))
         results = (x.numpy() for x in out)
         parallel.over_rows(
             loops.backward, len(r), 16 * h.numel(), *given, *ctx.constants, kept.numpy(), *grad_new, *results
         )
         grad_h, grad_r, grad_e, grad_u, grad_tau = out
-        return grad_h, grad_r, grad_e, grad_u, grad_tau.sum(), None, None
+        return grad_h, grad_r, grad_e, grad_u, grad_tau.sum_to_size(ctx.tau_shape), None, None
