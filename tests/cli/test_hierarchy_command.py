@@ -50,6 +50,17 @@ def test_edge_labels_tell_more_apart() -> None:
     assert counts[0][-1] < counts[1][-1]
 
 
+def test_directions_tell_more_apart(tmp_path: Path) -> None:
+    (tmp_path / "links.csv").write_text("source,target\na,b\na,c\nb,d\n")
+    plain, directed = (
+        json.loads(wlhn("hierarchy", tmp_path / "links.csv", "--initial", "uniform", "--json", *more).out)
+        for more in ([], ["--directed", "--out", tmp_path / "h.npz"])
+    )
+    assert (plain["directed"], directed["directed"]) == (False, True)
+    assert (plain["colours"][-1], directed["colours"][-1]) == (2, 4)  # a path of four nodes, and a walk out of a
+    assert Hierarchy.load(tmp_path / "h.npz").directed
+
+
 def test_text_names_the_figures() -> None:
     ran = wlhn("hierarchy", "MUTAG", "--iterations", 1)
     assert ran.code == 0

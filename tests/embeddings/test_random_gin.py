@@ -45,3 +45,9 @@ def test_an_untrained_network_keeps_some_distance() -> None:
     hierarchy = refine(load("IMDB-BINARY").graphs, 2, "uniform")
     result = quality(diffhypcon(hierarchy.tree, random_gin(hierarchy, 128), 1.0))
     assert 0.25 < result.correlation < 0.8
+
+
+def test_messages_know_which_way_they_came() -> None:
+    hierarchy = refine(nx.DiGraph([(0, 1)]), 1, directed=True)  # each node has one neighbour, of the same colour
+    last = random_gin(hierarchy, 16)[-2:]
+    assert (last[0] - last[1]).abs().max() > 1e-3

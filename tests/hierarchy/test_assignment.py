@@ -4,27 +4,30 @@ import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from strategies import collections
 
 from wlhn import Graphs, InputError, as_graphs, assign, refine
 from wlhn.graphs.convert import _join
 
 
-@given(collections())
-def test_fitted_graphs_find_themselves(graphs: Graphs) -> None:
+@given(collections(), st.booleans())
+def test_fitted_graphs_find_themselves(graphs: Graphs, directed: bool) -> None:
     for initial, labelled in (("uniform", False), ("degree", True), ("label", True)):
-        fitted = refine(graphs, 3, initial, labelled)
+        fitted = refine(graphs, 3, initial, labelled, directed)
         again = assign(fitted, graphs)
         assert all(np.array_equal(x, y) for x, y in zip(again.colours, fitted.colours, strict=True))
         assert (again.left_at == 4).all()
         assert again.known == [1.0] * 4
 
 
-@given(collections(), collections())
-def test_a_colour_is_known_exactly_where_a_fitted_node_would_share_it(old: Graphs, new: Graphs) -> None:
+@given(collections(), collections(), st.booleans(), st.booleans())
+def test_a_colour_is_known_exactly_where_a_fitted_node_would_share_it(
+    old: Graphs, new: Graphs, labelled: bool, directed: bool
+) -> None:
     """The judge: old and new graphs refined together."""
-    fitted = refine(old, 3, "label", edge_labels=True)
-    both = refine(_join([old, new]), 3, "label", edge_labels=True)
+    fitted = refine(old, 3, "label", labelled, directed)
+    both = refine(_join([old, new]), 3, "label", labelled, directed)
     found = assign(fitted, new)
     for t in range(4):
         together_old, together_new = np.split(both.colours[t], [old.num_nodes])
@@ -40,6 +43,11 @@ def test_unseen_edge_labels_leave_the_tree() -> None:
     fitted = refine(path, 2, edge_labels=True)
     path.edges[0, 1]["label"] = 2
     assert assign(fitted, path).left_at.tolist() == [1, 1, 2]
+
+
+def test_unseen_directions_leave_the_tree() -> None:
+    fitted = refine(nx.DiGraph([(0, 1), (1, 2)]), 1, directed=True)
+    assert assign(fitted, nx.DiGraph([(0, 1), (2, 1)])).left_at.tolist() == [2, 1, 2]
 
 
 def test_unseen_start_leaves_at_depth_0() -> None:

@@ -1,5 +1,6 @@
 """The hierarchy as a value: its tree, its distances, its counts, and itself again from disk."""
 
+import json
 from contextlib import suppress
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from strategies import collections
 
 from wlhn import Graphs, Hierarchy, InputError, assign, refine, wl_distance
@@ -72,7 +74,8 @@ def test_nodes_that_are_not_there_are_refused() -> None:
 
 
 def assert_equal(a: Hierarchy, b: Hierarchy) -> None:
-    assert (a.depth, a.start, a.node_ids) == (b.depth, b.start, b.node_ids)
+    assert (a.depth, a.start, a.directed, a.node_ids) == (b.depth, b.start, b.directed, b.node_ids)
+    assert a.num_edge_codes == b.num_edge_codes
     assert np.array_equal(a.node_ptr, b.node_ptr)
     assert np.array_equal(a.initial_values, b.initial_values)
     assert (a.edge_values is None) == (b.edge_values is None)
@@ -83,10 +86,10 @@ def assert_equal(a: Hierarchy, b: Hierarchy) -> None:
             assert all(np.array_equal(x, y) for x, y in zip(a.signature(t), b.signature(t), strict=True))
 
 
-@given(graphs=collections())
-@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_saved_and_loaded_is_the_same(tmp_path: Path, graphs: Graphs) -> None:
-    fitted = refine(graphs, 2, "label", edge_labels=True)
+@given(graphs=collections(), labelled=st.booleans(), directed=st.booleans())
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_saved_and_loaded_is_the_same(tmp_path: Path, graphs: Graphs, labelled: bool, directed: bool) -> None:
+    fitted = refine(graphs, 2, "label", labelled, directed)
     fitted.save(tmp_path / "h.npz")
     loaded = Hierarchy.load(tmp_path / "h.npz")
     assert_equal(fitted, loaded)
@@ -95,6 +98,17 @@ def test_saved_and_loaded_is_the_same(tmp_path: Path, graphs: Graphs) -> None:
     again = assign(loaded, graphs)
     assert all(np.array_equal(x, y) for x, y in zip(again.colours, fitted.colours, strict=True))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["again.npz", "h.npz"]
+
+
+def test_files_of_before_there_were_directions_are_undirected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted = refine(nx.path_graph(5), 2)
+    write = json.dumps
+    with monkeypatch.context() as patch:
+        patch.setattr("json.dumps", lambda meta, **more: write({k: v for k, v in meta.items() if k != "directed"}))
+        fitted.save(tmp_path / "h.npz")
+    with np.load(tmp_path / "h.npz") as file:
+        assert "directed" not in json.loads(str(file["meta"]))
+    assert_equal(Hierarchy.load(tmp_path / "h.npz"), fitted)
 
 
 def test_large_arrays_stay_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,16 +19,17 @@ ROUNDS = 4
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def naive(graphs: Graphs, start: Iterable[Any], labels: Sequence[int]) -> list[list[Any]]:
+def naive(graphs: Graphs, start: Iterable[Any], labels: Sequence[int], directed: bool = False) -> list[list[Any]]:
     """Colour refinement with a dictionary, as a textbook has it."""
     colours: list[list[Any]] = [list(start)]
+    edges = list(zip(*graphs.edge_index.tolist(), labels, strict=True))
     for _ in range(ROUNDS):
         names: dict[Any, int] = {}
         last, new = colours[-1], []
         for v in range(graphs.num_nodes):
-            entering = range(graphs.row_ptr[v], graphs.row_ptr[v + 1])
-            around = sorted((last[graphs.neighbour[k]], labels[k]) for k in entering)
-            new.append(names.setdefault((last[v], tuple(around)), len(names)))
+            entering = sorted((last[a], label) for a, b, label in edges if b == v)
+            leaving = sorted((last[b], label) for a, b, label in edges if a == v and directed)
+            new.append(names.setdefault((last[v], tuple(entering), tuple(leaving)), len(names)))
         colours.append(new)
     return colours
 
@@ -38,12 +39,12 @@ def same_partition(a: Iterable[Any], b: Iterable[Any]) -> bool:
     return len(pairs) == len({x for x, _ in pairs}) == len({y for _, y in pairs})
 
 
-@given(collections(), st.sampled_from(["uniform", "degree", "label"]), st.booleans())
-def test_partitions_are_those_of_a_dictionary(graphs: Graphs, initial: Any, edge_labels: bool) -> None:
+@given(collections(), st.sampled_from(["uniform", "degree", "label"]), st.booleans(), st.booleans())
+def test_partitions_are_those_of_a_dictionary(graphs: Graphs, initial: Any, edge_labels: bool, directed: bool) -> None:
     start = {"uniform": [0] * graphs.num_nodes, "degree": graphs.degree.tolist(), "label": graphs.node_label}[initial]
     labels = graphs.edge_label.tolist() if edge_labels else [0] * graphs.num_edges
-    hierarchy = refine(graphs, ROUNDS, initial, edge_labels)
-    for ours, theirs in zip(hierarchy.colours, naive(graphs, start, labels), strict=True):
+    hierarchy = refine(graphs, ROUNDS, initial, edge_labels, directed)
+    for ours, theirs in zip(hierarchy.colours, naive(graphs, start, labels, directed), strict=True):
         assert same_partition(ours.tolist(), theirs)
 
 
@@ -79,15 +80,18 @@ def assert_same_names(a: Hierarchy, b: Hierarchy, order: Any) -> None:
                 assert np.array_equal(x, y)
 
 
-@given(collections(), SEEDS, st.booleans())
-def test_names_do_not_depend_on_the_order_of_nodes_graphs_or_edges(g: Graphs, seed: int, labelled: bool) -> None:
+@given(collections(), SEEDS, st.booleans(), st.booleans())
+def test_names_do_not_depend_on_the_order_of_nodes_graphs_or_edges(
+    g: Graphs, seed: int, labelled: bool, directed: bool
+) -> None:
     rng = np.random.default_rng(seed)
-    fitted = refine(g, ROUNDS, "label", labelled)
+    options = ROUNDS, "label", labelled, directed
+    fitted = refine(g, *options)
     nodes = within_graphs(g, rng)
-    assert_same_names(fitted, refine(g.permute(nodes), ROUNDS, "label", labelled), nodes)
+    assert_same_names(fitted, refine(g.permute(nodes), *options), nodes)
     graphs = rng.permutation(len(g))
     moved = np.concatenate([np.arange(g.node_ptr[k], g.node_ptr[k + 1]) for k in graphs])
-    assert_same_names(fitted, refine(g.select(graphs), ROUNDS, "label", labelled), moved)
+    assert_same_names(fitted, refine(g.select(graphs), *options), moved)
     edges = rng.permutation(g.num_edges)
     shuffled = Graphs.from_edges(
         g.edge_index[:, edges],
@@ -95,7 +99,61 @@ def test_names_do_not_depend_on_the_order_of_nodes_graphs_or_edges(g: Graphs, se
         node_label=g.node_label,
         edge_label=g.edge_label[edges],
     )
-    assert_same_names(fitted, refine(shuffled, ROUNDS, "label", labelled), np.arange(g.num_nodes))
+    assert_same_names(fitted, refine(shuffled, *options), np.arange(g.num_nodes))
+
+
+def is_finer(a: Hierarchy, b: Hierarchy) -> bool:
+    """Whether nodes that a gives one colour have one in b, at every depth."""
+    pairs = [set(zip(x.tolist(), y.tolist(), strict=True)) for x, y in zip(a.colours, b.colours, strict=True)]
+    return all(len(pair) == len({x for x, _ in pair}) for pair in pairs)
+
+
+def turned(graphs: Graphs, edges: Any) -> Graphs:
+    return Graphs.from_edges(edges, node_ptr=graphs.node_ptr, node_label=graphs.node_label)
+
+
+@given(collections())
+def test_directions_tell_more_apart_than_either_way_and_than_none(graphs: Graphs) -> None:
+    forward = graphs.edge_index
+    directed = refine(graphs, ROUNDS, "label", directed=True)
+    for edges in (forward, forward[::-1], np.concatenate([forward, forward[::-1]], axis=1)):
+        assert is_finer(directed, refine(turned(graphs, edges), ROUNDS, "label"))
+    backward = refine(turned(graphs, forward[::-1]), ROUNDS, "label", directed=True)
+    assert is_finer(directed, backward)
+    assert is_finer(backward, directed)
+
+
+@given(collections(symmetric=True), st.booleans())
+def test_edges_in_both_directions_have_none(graphs: Graphs, labelled: bool) -> None:
+    directed = refine(graphs, ROUNDS, "label", labelled, directed=True)
+    plain = refine(graphs, ROUNDS, "label", labelled)
+    assert is_finer(directed, plain)
+    assert is_finer(plain, directed)
+
+
+def test_where_an_edge_leads_is_seen_by_directed_colours_alone() -> None:
+    out_tree = nx.DiGraph([(0, 1), (0, 2), (1, 3)])  # every node but the first is entered by one edge
+    assert refine(out_tree, 1).num_colours == [1, 2]
+    hierarchy = refine(out_tree, 1, directed=True)
+    assert hierarchy.num_colours == [1, 3]
+    assert hierarchy.colours[1][2] == hierarchy.colours[1][3]
+
+
+@given(collections(), st.booleans())
+def test_a_directed_signature_is_two(graphs: Graphs, labelled: bool) -> None:
+    hierarchy = refine(graphs, 2, "label", labelled, directed=True)
+    labels = graphs.edge_label if labelled else np.zeros(graphs.num_edges, int)
+    edges = list(zip(*graphs.edge_index.tolist(), labels.tolist(), strict=True))
+    for t in (1, 2):
+        for outward in (False, True):
+            ptr, colour, edge, times = hierarchy.signature(t).one_way(outward)
+            values = [0] if hierarchy.edge_values is None else hierarchy.edge_values.tolist()
+            for v in range(graphs.num_nodes):
+                row = slice(*ptr[hierarchy.colours[t][v] : hierarchy.colours[t][v] + 2])
+                entries = zip(colour[row].tolist(), edge[row].tolist(), times[row].tolist(), strict=True)
+                ours = sorted((c, values[e]) for c, e, n in entries for _ in range(n))
+                ends = [(b, label) if outward else (a, label) for a, b, label in edges if (a if outward else b) == v]
+                assert ours == sorted((int(hierarchy.colours[t - 1][u]), label) for u, label in ends)
 
 
 @given(collections())

@@ -23,12 +23,17 @@ Initial = Annotated[
 ]
 EdgeLabels = Annotated[bool, typer.Option("--edge-labels", help="Count neighbours with the labels of their edges.")]
 
+Directed = Annotated[
+    bool, typer.Option("--directed", help="Tell the nodes that edges come from from those that edges lead to.")
+]
+
 
 def hierarchy(
     data: Data,
     iterations: Iterations = None,
     initial: Initial = None,
     edge_labels: EdgeLabels = False,
+    directed: Directed = False,
     out: Annotated[Path | None, typer.Option(help="Write the hierarchy to this file (.npz).")] = None,
     data_root: DataRoot = None,
     seed: Seed = 0,
@@ -36,7 +41,7 @@ def hierarchy(
 ) -> None:
     """Refine colours and show what the WL hierarchy of a data set looks like."""
     check_suffix(out, ".npz")
-    dataset, fitted = refined(data, iterations, initial, edge_labels, data_root, seed)
+    dataset, fitted = refined(data, iterations, initial, edge_labels, data_root, seed, directed)
     if out is not None:
         with working(f"writing {out}"):
             fitted.save(out)
@@ -70,18 +75,24 @@ def check_suffix(out: Path | None, *suffixes: str) -> None:
 
 
 def refined(
-    data: str, iterations: int | None, initial: str | None, edge_labels: bool, data_root: Path | None, seed: int
+    data: str,
+    iterations: int | None,
+    initial: str | None,
+    edge_labels: bool,
+    data_root: Path | None,
+    seed: int,
+    directed: bool = False,
 ) -> tuple[Dataset, Hierarchy]:
-    """A data set and its hierarchy, as the options ask for it."""
+    """A data set and its hierarchy, as the options ask for it; files that leave it open are read as `directed` too."""
     from wlhn.data import load
     from wlhn.hierarchy import refine
 
     with working(f"reading {data}"):
-        dataset = load(data, data_root=data_root, seed=seed)
+        dataset = load(data, data_root=data_root, seed=seed, directed=directed or None)
     graphs = dataset.graphs
     start: Any = initial or ("degree" if graphs.node_label is None else "label")
     with working(f"refining {graphs.num_nodes:,} nodes and {graphs.num_edges:,} directed edges"):
-        return dataset, refine(graphs, iterations, start, edge_labels)
+        return dataset, refine(graphs, iterations, start, edge_labels, directed)
 
 
 def _described(dataset: Dataset, fitted: Hierarchy) -> dict[str, Any]:
@@ -94,6 +105,7 @@ def _described(dataset: Dataset, fitted: Hierarchy) -> dict[str, Any]:
         "directed_edges": dataset.graphs.num_edges,
         "initial": fitted.start,
         "edge_labels": fitted.edge_values is not None,
+        "directed": fitted.directed,
         "iterations": fitted.depth,
         "colours": fitted.num_colours,
         "tree_nodes": len(fitted.tree),

@@ -29,8 +29,8 @@ def random_gin(
 
     One linear layer with ReLU on what depth 0 stands for (1, the degree, the label one-hot, or the feature row), then
     for each depth h ← MLP(h_parent + Σ h_neighbours), MLP being Linear-ReLU-BatchNorm-Linear-ReLU with the statistics
-    of the nodes, or without BatchNorm (`normalise`). With edge labels a message is relu(h + a random vector for the
-    label).
+    of the nodes, or without BatchNorm (`normalise`). With edge labels or directions a message is relu(h + a random
+    vector for the label and direction).
 
     >>> import networkx as nx, wlhn
     >>> hierarchy = wlhn.refine(nx.path_graph(5), iterations=2)
@@ -42,8 +42,8 @@ def random_gin(
     rows = [h]
     for t in range(1, hierarchy.depth + 1):
         label = None
-        if hierarchy.edge_values is not None:
-            label = torch.randn(len(hierarchy.edge_values), dimension, generator=draw, dtype=torch.float64).to(dtype)
+        if hierarchy.num_edge_codes:
+            label = torch.randn(hierarchy.num_edge_codes, dimension, generator=draw, dtype=torch.float64).to(dtype)
         total = h[torch.from_numpy(hierarchy.parents[t].astype(np.int64))]
         _add_messages(total, h, label, hierarchy.signature(t))
         inner = torch.relu(_linear(total, dimension, draw))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wlhn.errors import InputError
 from wlhn.graphs import as_graphs
+from wlhn.hierarchy.directions import both_directions
 from wlhn.hierarchy.hierarchy import Hierarchy
 from wlhn.hierarchy.refinement import ALL_BITS, edge_values_of, encode, initial_values_of, key_bits, keys
 from wlhn.loops.refinement import match_colours, signature_keys
@@ -52,16 +53,17 @@ def assign(
     if hierarchy.edge_values is not None:
         values = edge_values_of(graphs, True if edge_labels is None else edge_labels)
         edge_code = _look_up("edge_labels", values, hierarchy.edge_values, graphs.num_edges)
+    if hierarchy.directed:
+        graphs, edge_code = both_directions(graphs, edge_code)
     for t in range(1, hierarchy.depth + 1):
         width = max(hierarchy.num_colours[t - 1], 1)
         known, parent = hierarchy.signature(t), hierarchy.parents[t]
         args = (graphs.row_ptr, graphs.neighbour, edge_code, colours[-1], width)
-        labelled = hierarchy.edge_values is not None
         colours.append(
             match_colours(
                 *args,
                 keys(np.arange(graphs.num_nodes), *args),
-                signature_keys(parent, *known, labelled, key_bits(width), np.uint64(ALL_BITS)),
+                signature_keys(parent, *known, hierarchy.num_edge_codes > 0, key_bits(width), np.uint64(ALL_BITS)),
                 parent,
                 known.ptr,
                 known.edge.astype(np.int64) * width + known.colour,

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
+from wlhn.hierarchy import storage
 from wlhn.hierarchy.tree import Tree
 from wlhn.loops.refinement import signatures
 from wlhn.notebook import html_table
@@ -30,8 +31,21 @@ class Signature(NamedTuple):
 
     ptr: IntArray  # (colours + 1,)
     colour: IntArray  # colours of the depth before
-    edge: IntArray  # edge labels as codes; all 0 without edge labels
+    edge: IntArray  # edge labels as codes, all 0 without edge labels; if directed, 2 · code, and + 1 for out-neighbours
     times: IntArray
+
+    def one_way(self, outward: bool) -> Signature:
+        """Of a directed signature, the in-neighbours or the out-neighbours (`outward`) alone.
+
+        >>> import networkx as nx, wlhn
+        >>> hierarchy = wlhn.refine(nx.path_graph(3, nx.DiGraph), 1, directed=True)
+        >>> signature, colours = hierarchy.signature(1), hierarchy.colours[1]
+        >>> [np.diff(signature.one_way(outward).ptr)[colours].tolist() for outward in (False, True)]
+        [[0, 1, 1], [1, 1, 0]]
+        """
+        kept = self.edge % 2 == outward
+        ptr = np.concatenate([[0], np.cumsum(kept)])[self.ptr]
+        return Signature(ptr, self.colour[kept], self.edge[kept] // 2, self.times[kept])
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +66,10 @@ class Hierarchy:
     start: str  # how depth 0 was made: uniform, degree, label, features, or from a given array
     initial_values: NDArray[Any]  # (colours of depth 0, …): the value each stands for
     edge_values: NDArray[Any] | None = None  # the value each edge code stands for
+    directed: bool = False  # whether in- and out-neighbours count apart
     node_ids: Any = None
     representatives: tuple[IntArray, ...] = field(default=(), repr=False)  # one node of each colour
-    source: Graphs | None = field(default=None, repr=False)  # the graphs, as long as they are in memory
+    source: Graphs | None = field(default=None, repr=False)  # the graphs (as they were refined), while in memory
     edge_code: IntArray = field(default_factory=lambda: np.empty(0, np.int32), repr=False)
     _signatures: dict[int, Signature] = field(default_factory=dict, repr=False)
 
@@ -85,6 +100,12 @@ class Hierarchy:
     @cached_property
     def num_colours(self) -> list[int]:
         return [len(p) for p in self.parents]
+
+    @property
+    def num_edge_codes(self) -> int:
+        """How many edge codes signatures may hold; 0 where neighbours differ in their colours alone."""
+        labels = 0 if self.edge_values is None else len(self.edge_values)
+        return 2 * max(labels, 1) if self.directed else labels
 
     def count(self, t: int) -> IntArray:
         """How many nodes have each colour of depth t."""
@@ -165,16 +186,37 @@ class Hierarchy:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one file, without pickle: numpy arrays in a zip (.npz)."""
-        from wlhn.hierarchy.storage import save
-
-        save(self, path)
+        meta = {"depth": self.depth, "start": self.start, "directed": self.directed}
+        arrays: dict[str, Any] = {"node_ptr": self.node_ptr, "initial_values": self.initial_values}
+        if self.edge_values is not None:
+            arrays["edge_values"] = self.edge_values
+        if self.node_ids is not None:
+            arrays["node_ids"] = storage.encode_ids(self.node_ids)
+        for t, (colour, parent) in enumerate(zip(self.colours, self.parents, strict=True)):
+            arrays |= {f"colours_{t}": colour, f"parents_{t}": parent}
+            if t:
+                arrays |= {f"{name}_{t}": a for name, a in zip(Signature._fields, self.signature(t), strict=True)}
+        storage.save(path, meta, arrays)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Hierarchy:
         """Read what `save` wrote."""
-        from wlhn.hierarchy.storage import load
+        return storage.load(path, _from_arrays)
 
-        return load(path)
+
+def _from_arrays(meta: dict[str, Any], arrays: dict[str, Any]) -> Hierarchy:
+    depths = range(meta["depth"] + 1)
+    return Hierarchy(
+        node_ptr=arrays["node_ptr"],
+        colours=tuple(arrays[f"colours_{t}"] for t in depths),
+        parents=tuple(arrays[f"parents_{t}"] for t in depths),
+        start=meta["start"],
+        initial_values=arrays["initial_values"],
+        edge_values=arrays.get("edge_values"),
+        directed=meta.get("directed", False),
+        node_ids=storage.decode_ids(arrays["node_ids"]) if "node_ids" in arrays else None,
+        _signatures={t: Signature(*(arrays[f"{n}_{t}"] for n in Signature._fields)) for t in depths[1:]},
+    )
 
 
 def wl_distance(space: Hierarchy | Tree, a: ArrayLike, b: ArrayLike) -> IntArray:

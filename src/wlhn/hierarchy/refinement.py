@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, as_graphs
+from wlhn.hierarchy.directions import both_directions
 from wlhn.hierarchy.hierarchy import Hierarchy
 from wlhn.loops.equality import check_runs
 from wlhn.loops.parallel import over_rows
@@ -41,18 +42,27 @@ def refine(
     iterations: int | None = None,
     initial: Initial | ArrayLike = "uniform",
     edge_labels: bool | ArrayLike = False,
+    directed: bool = False,
 ) -> Hierarchy:
     """The WL hierarchy of a graph or a collection of graphs (anything `as_graphs` takes).
 
-    `iterations` rounds are made, or as many as it takes until no colour splits. The start is `"uniform"`, `"degree"`,
-    `"label"` (node labels), `"features"` (rows of x), or an array of labels or feature rows, one for each node.
-    With `edge_labels`, neighbours count together with the label of the edge they come by: True takes the graphs' own
-    (labels, else rows of edge_attr), an array gives one label or row for each edge in the order of `Graphs.neighbour`.
+    Args:
+        graphs: n nodes in all.
+        iterations: so many rounds, or None: as many as it takes until no colour splits.
+        initial: `"uniform"`, `"degree"` (edges that enter), `"label"` (node labels), `"features"` (rows of x), or an
+            array of labels (n,) or feature rows (n, d).
+        edge_labels: whether neighbours count together with the label of the edge they come by. True takes the graphs'
+            own (labels, else rows of edge_attr), an array gives one label or row for each edge, in the order of
+            `Graphs.neighbour`.
+        directed: whether a node sees the nodes its edges lead to as well, apart from those its edges come from. Without
+            it, it sees the latter alone, which for edges that stand in both directions is the same.
 
     >>> import networkx as nx
     >>> hierarchy = refine(nx.path_graph(5))
     >>> hierarchy.num_colours, hierarchy.colours[-1].tolist()
     ([1, 2, 3, 3], [0, 2, 1, 2, 0])
+    >>> refine(nx.path_graph(3, nx.DiGraph), 1, directed=True).num_colours  # first, middle and last
+    [1, 3]
     """
     graphs = as_graphs(graphs)
     if iterations is not None and iterations < 0:
@@ -61,6 +71,8 @@ def refine(
     edge_code, edge_values = np.empty(0, np.int32), None
     if edge_labels is not False:
         edge_code, edge_values = encode("edge_labels", edge_values_of(graphs, edge_labels), graphs.num_edges)
+    if directed:
+        graphs, edge_code = both_directions(graphs, edge_code)
 
     colours, parents = [start], [np.zeros(len(initial_values), np.int32)]
     representatives = [_representatives(start, len(initial_values))]
@@ -83,6 +95,7 @@ def refine(
         start=initial if isinstance(initial, str) else "given",
         initial_values=initial_values,
         edge_values=edge_values,
+        directed=directed,
         node_ids=graphs.node_ids,
         source=graphs,
         edge_code=edge_code,

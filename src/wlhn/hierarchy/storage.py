@@ -10,16 +10,17 @@ import json
 import os
 import struct
 import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.errors import InputError
 from wlhn.files import replacing
-from wlhn.hierarchy.hierarchy import Hierarchy, Signature
 
+T = TypeVar("T")
 FORMAT = 1
 MAPPED = 1 << 20  # bytes; smaller arrays are simply read
 ALIGNMENT = 64
@@ -27,21 +28,11 @@ PADDING = 0xD935  # the kind of a zip header's extra field that only fills
 LOCAL_HEADER, ZIP64 = 30, 20  # bytes
 
 
-def save(hierarchy: Hierarchy, path: str | os.PathLike[str]) -> None:
-    """Write a hierarchy, whole or not at all."""
-    meta = {"format": FORMAT, "depth": hierarchy.depth, "start": hierarchy.start}
-    arrays: dict[str, Any] = {"node_ptr": hierarchy.node_ptr, "initial_values": hierarchy.initial_values}
-    if hierarchy.edge_values is not None:
-        arrays["edge_values"] = hierarchy.edge_values
-    if hierarchy.node_ids is not None:
-        arrays["node_ids"] = np.array([_encode_id(name) for name in hierarchy.node_ids])
-    for t, (colour, parent) in enumerate(zip(hierarchy.colours, hierarchy.parents, strict=True)):
-        arrays |= {f"colours_{t}": colour, f"parents_{t}": parent}
-        if t:
-            arrays |= {f"{name}_{t}": a for name, a in zip(Signature._fields, hierarchy.signature(t), strict=True)}
-    arrays["meta"] = np.array(json.dumps(meta))
+def save(path: str | os.PathLike[str], meta: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Write a hierarchy's numbers, texts and arrays, whole or not at all."""
+    described = np.array(json.dumps({"format": FORMAT} | meta))
     with replacing(path) as draft, draft.open("wb") as file, zipfile.ZipFile(file, "w") as archive:
-        for name, array in arrays.items():
+        for name, array in (arrays | {"meta": described}).items():
             _write(file, archive, f"{name}.npy", array)
 
 
@@ -54,34 +45,24 @@ def _write(file: BinaryIO, archive: zipfile.ZipFile, name: str, array: NDArray[A
         np.lib.format.write_array(out, np.asarray(array), allow_pickle=False)
 
 
-def load(path: str | os.PathLike[str]) -> Hierarchy:
-    """Read a hierarchy that `save` wrote; anything else is an `InputError`."""
+def load(path: str | os.PathLike[str], build: Callable[[dict[str, Any], dict[str, Any]], T]) -> T:
+    """What `build` makes of the meta data and arrays that `save` wrote; anything else is an `InputError`."""
     with Path(path).open("rb") as raw:
         try:
-            return _read(raw, Path(path))
+            return build(*_read(raw, Path(path)))
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
         except Exception as error:  # whatever numpy, zip and JSON say of bytes they cannot make sense of
             raise InputError(f"{path}: not a hierarchy that wlhn wrote, or damaged") from error
 
 
-def _read(raw: BinaryIO, path: Path) -> Hierarchy:
+def _read(raw: BinaryIO, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     with zipfile.ZipFile(raw) as archive:
         file = {entry.filename.removesuffix(".npy"): _array(raw, archive, entry, path) for entry in archive.infolist()}
     meta = json.loads(str(file["meta"]))
     if meta["format"] != FORMAT:
         raise InputError(f"written in format {meta['format']}, expected {FORMAT}")
-    depths = range(meta["depth"] + 1)
-    return Hierarchy(
-        node_ptr=file["node_ptr"],
-        colours=tuple(file[f"colours_{t}"] for t in depths),
-        parents=tuple(file[f"parents_{t}"] for t in depths),
-        start=meta["start"],
-        initial_values=file["initial_values"],
-        edge_values=file.get("edge_values"),
-        node_ids=[_decode_id(text) for text in file["node_ids"].tolist()] if "node_ids" in file else None,
-        _signatures={t: Signature(*(file[f"{n}_{t}"] for n in Signature._fields)) for t in depths[1:]},
-    )
+    return meta, file
 
 
 def _array(raw: BinaryIO, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path) -> NDArray[Any]:
@@ -96,6 +77,16 @@ def _array(raw: BinaryIO, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path
     assert np.lib.format.read_magic(raw) == (1, 0)
     shape, _, dtype = np.lib.format.read_array_header_1_0(raw)
     return np.memmap(path, dtype, "r", raw.tell(), shape)
+
+
+def encode_ids(names: Sequence[Any]) -> NDArray[Any]:
+    """Names of nodes as an array of texts."""
+    return np.array([_encode_id(name) for name in names])
+
+
+def decode_ids(texts: NDArray[Any]) -> list[Any]:
+    """The names that `encode_ids` was given."""
+    return [_decode_id(text) for text in texts.tolist()]
 
 
 def _encode_id(name: Any) -> str:
