@@ -1,6 +1,7 @@
 """The documentation tells the truth: its code runs, page by page, and it builds without a warning or a network."""
 
 import importlib.util
+import pkgutil
 import re
 import shlex
 import socket
@@ -33,6 +34,12 @@ def test_code_of_a_page_runs_from_top_to_bottom(
             if program == "wlhn":
                 result = CliRunner().invoke(app, arguments)
                 assert result.exit_code == 0, (line, result.output, result.exception)
+
+
+def test_names_of_ours_that_pages_mention_exist() -> None:
+    names = {name for page in PAGES for name in re.findall(r"`(wlhn(?:\.\w+)+)`", page.read_text())}
+    assert "wlhn.hyperbolic.polar.step" in names
+    assert [name for name in sorted(names) if pkgutil.resolve_name(name) is None] == []
 
 
 def test_the_site_builds_strictly_and_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
