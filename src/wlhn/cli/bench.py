@@ -22,16 +22,27 @@ def refine(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Colour refinement: against PyG and networkx on a million directed edges, and alone up to --max-edges."""
+    """Colour refinement: against PyG and networkx on a million directed edges, alone up to --max-edges, and to the
+    stable colouring of roads, power laws and trees, against Bliss where igraph is installed.
+    """
     from wlhn.bench.refinement import CONTEST, ROUNDS, contest, growth
+    from wlhn.bench.stable import NODES, stable_races
 
     _check_repeats(repeats)
     with working(f"racing PyG and networkx on {min(CONTEST, max_edges):,} directed edges, {ROUNDS} rounds"):
         race = contest(min(CONTEST, max_edges), repeats, seed)
+    with working("to the stable colouring of five graphs"):
+        stable = stable_races(max(min(NODES, max_edges // 10), 10), repeats, seed)
     sizes = growth(max_edges, repeats, seed, lambda s: note(f"{s.directed_edges:,} directed edges: {s.seconds:.2f} s"))
     if json:
         ratios = {"ratio_to_pyg": race.ratio_to_pyg, "ratio_to_networkx": race.ratio_to_networkx}
-        print_json(ratios | {"rounds": ROUNDS, "contest": asdict(race), "sizes": [asdict(size) for size in sizes]})
+        document = {
+            "rounds": ROUNDS,
+            "contest": asdict(race),
+            "sizes": [asdict(size) for size in sizes],
+            "stable": [asdict(row) | {"ratio_to_bliss": row.ratio_to_bliss} for row in stable],
+        }
+        print_json(ratios | document)
         return
     print_table(
         f"{ROUNDS} rounds on one graph of {race.directed_edges:,} directed edges",
@@ -40,6 +51,20 @@ def refine(
             ["wlhn", f"{race.seconds:.4f}", "1", race.colours],
             ["PyG WLConv", f"{race.seconds_pyg:.2f}", f"{race.ratio_to_pyg:.0f}", race.colours_pyg],
             ["networkx", f"{race.seconds_networkx:.2f}", f"{race.ratio_to_networkx:.0f}", race.colours_networkx],
+        ],
+    )
+    print_table(
+        "To the stable colouring; Bliss goes on to a canonical labelling"
+        if stable[0].seconds_bliss is not None
+        else "To the stable colouring (pip install igraph for Bliss beside it)",
+        ("graph", "nodes", "rounds", "colours", "seconds", "Bliss", "times longer"),
+        [
+            [row.graph, row.nodes, row.rounds, row.colours, f"{row.seconds:.4f}"]
+            + [
+                "" if value is None else format(value, digits)
+                for value, digits in ((row.seconds_bliss, ".4f"), (row.ratio_to_bliss, ".3g"))
+            ]
+            for row in stable
         ],
     )
     print_table(
