@@ -16,6 +16,7 @@ from strategies import random_tree
 
 from wlhn import InputError, Tree, diffhypcon
 from wlhn.hyperbolic.lengths import STAR, beside_parent, edge_lengths
+from wlhn.ops.level import norms
 
 
 def features(n: int, d: int, seed: int, relu: bool = True) -> torch.Tensor:
@@ -42,7 +43,7 @@ def test_it_is_algorithm_1(seed: int, tau: Any, relu: bool) -> None:
     tree = shallow_tree(seed)
     h = features(len(tree), 4, seed, relu)
     if isinstance(tau, str):
-        tau = edge_lengths(h, 1.1, tau)
+        tau = edge_lengths(norms(h), 1.1, tau)
     ours = diffhypcon(tree, h, tau)
     with mpmath.workdps(50):
         exact = algorithm_1(tree, h, tau)
@@ -58,7 +59,7 @@ def test_features_beside_the_parent_give_the_first_release_mirrored(seed: int) -
     h = features(len(tree), 4, seed)
     h[:, -1] = 0
     moved = beside_parent(h + torch.tensor([0.0, 0.0, 0.0, 5.0]))
-    ours = diffhypcon(tree, moved, edge_lengths(moved, 1.3, "clipped")).points
+    ours = diffhypcon(tree, moved, edge_lengths(norms(moved), 1.3, "clipped")).points
     # Their radius is tanh(τ/2)·‖clip(h)‖, and its logarithm a length.
     lengths = 2 * torch.atanh(math.tanh(0.65) * h.norm(dim=1).clamp_max(0.996))
     mirror = torch.eye(4, dtype=torch.float64)[-1] + 0.5
@@ -85,7 +86,7 @@ def test_gradients_are_those_of_finite_differences(lengths: bool) -> None:
 @pytest.mark.parametrize("law", ["fixed", "log"])
 def test_float32_is_accurate_at_depth_1000(law: Any) -> None:
     tree, h = path(1001), features(1001, 16, 1).float()
-    tau = edge_lengths(h, STAR, law)
+    tau = edge_lengths(norms(h), STAR, law)
     single, exact = diffhypcon(tree, h, tau), diffhypcon(tree, h.double(), tau.double())
     assert exact.r[-1] > 1000
     assert ((single.r - exact.r).abs() / exact.r.clamp_min(1)).max() < 1e-5
@@ -104,7 +105,7 @@ def test_depth_never_loses_distance_from_tau_star_on(h: np.ndarray, tau: float |
 @given(arrays(float, (12, 5), elements=st.floats(0, 10)), st.sampled_from(["tanh", "log", "clipped"]))
 def test_a_floor_of_tau_star_keeps_that_law_for_lengths(h: np.ndarray, law: Any) -> None:
     features = torch.from_numpy(h)
-    assert (diffhypcon(path(12), features, edge_lengths(features, 1.0, law, floor=STAR)).r.diff() > 0).all()
+    assert (diffhypcon(path(12), features, edge_lengths(norms(features), 1.0, law, floor=STAR)).r.diff() > 0).all()
 
 
 def test_one_short_edge_between_long_ones_is_enough_to_turn_back() -> None:

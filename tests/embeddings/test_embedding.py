@@ -12,6 +12,7 @@ from strategies import random_tree
 from wlhn import Tree, TreeEmbedding, diffhypcon, sala, sarkar, sarkar_points
 from wlhn.hyperbolic.lengths import edge_lengths
 from wlhn.hyperbolic.polar import polar_distance
+from wlhn.ops.level import norms
 
 
 def rows(n: int) -> torch.Tensor:
@@ -23,7 +24,7 @@ def learned(tree: Tree) -> TreeEmbedding:
 
 
 def with_lengths(tree: Tree) -> TreeEmbedding:
-    return diffhypcon(tree, rows(len(tree)), edge_lengths(rows(len(tree)), 0.7, "log"))
+    return diffhypcon(tree, rows(len(tree)), edge_lengths(norms(rows(len(tree))), 0.7, "log"))
 
 
 CONSTRUCTIONS = pytest.mark.parametrize(

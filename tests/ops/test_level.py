@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from wlhn import InputError
-from wlhn.ops.level import Level, level_reference, next_level, root_level, unit
+from wlhn.hyperbolic.poincare import length
+from wlhn.ops.level import Level, level_reference, next_level, norms, root_level, unit
 
 D = 6
 PARENTS = torch.tensor([0, 0, 0, 2, 3, 3])  # the second parent has no children
@@ -158,6 +159,22 @@ def test_rows_of_any_size_have_a_direction(dtype: torch.dtype, size: float) -> N
         given[0] *= size
     for x, y in zip(assert_defined(given)[:3], expected, strict=True):
         assert torch.allclose(x, y, rtol=1e-5, atol=1e-5)
+
+
+@DTYPES
+@pytest.mark.parametrize("size", [0.0, 1e-45, 1e-30, 1.0, 1e15, 1e30])
+def test_norms_of_any_size(dtype: torch.dtype, size: float) -> None:
+    h = (size * randoms(5, D, seed=11)).to(dtype).requires_grad_()
+    weight = randoms(5, seed=12, dtype=dtype)
+    values, gradients = [], []
+    for norm in (norms(h), length(h).squeeze(-1)):
+        values.append(norm)
+        gradients.append(torch.autograd.grad(norm, h, weight)[0])
+    assert torch.allclose(*values, rtol=1e-6, atol=torch.finfo(dtype).tiny)
+    assert gradients[0].isfinite().all()
+    assert size == 1e-45 or torch.allclose(*gradients, rtol=1e-5, atol=1e-6)  # too few digits to have a direction
+    assert size > 0 or (gradients[0] == 0).all()
+    assert size != 1 or torch.allclose(values[0], h.norm(dim=1))
 
 
 def test_nan_is_seen_and_not_taken_for_dead() -> None:

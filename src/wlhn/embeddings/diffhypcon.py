@@ -19,7 +19,7 @@ def diffhypcon(tree: Tree, features: Tensor, tau: float | Tensor = 1.0) -> TreeE
         features: (n, d), a row for each tree node; the root's is not used. Non-negative rows keep every child at more
             than a right angle from its grandparent, as the paper wants it.
         tau: the length of all edges, or (n,) of the edge above each node, for instance
-            `wlhn.hyperbolic.lengths.edge_lengths(features, …)`; the root's is not used.
+            `edge_lengths(norms(features), …)` of `wlhn.hyperbolic.lengths`; the root's is not used.
 
     Gradients flow to `features` and `tau`.
 

@@ -26,18 +26,17 @@ import torch
 from torch import Tensor
 
 from wlhn.errors import InputError
-from wlhn.hyperbolic.poincare import length
 
 LengthLaw = Literal["fixed", "tanh", "log", "clipped"]
 STAR = 2 * math.asinh(1)
 CLIP = 0.996
 
 
-def edge_lengths(h: Tensor, tau: Tensor | float, law: LengthLaw, floor: float = 0.0) -> Tensor:
+def edge_lengths(norm: Tensor, tau: Tensor | float, law: LengthLaw, floor: float = 0.0) -> Tensor:
     """The length of the edge above each row.
 
     Args:
-        h: (rows, d) features, of any size.
+        norm: (rows,) ‖h‖ of the features, of any size; `wlhn.ops.level.norms` gives it.
         tau: a positive number; gradients flow to it.
         law: one of the module's four.
         floor: what is added to every length.
@@ -45,27 +44,26 @@ def edge_lengths(h: Tensor, tau: Tensor | float, law: LengthLaw, floor: float = 
     Returns:
         (rows,), or for `fixed` the one number that all rows share.
 
-    >>> h = torch.tensor([[0.0, 0.0], [0.3, 0.4], [3e30, 4e30]])
+    >>> norm = torch.tensor([0.0, 0.5, 5e30])
     >>> for law in ("fixed", "tanh", "log", "clipped"):
-    ...     print(law, edge_lengths(h, 2.0, law))
+    ...     print(law, edge_lengths(norm, 2.0, law))
     fixed tensor(2.)
     tanh tensor([0.0000, 0.7353, 2.0000])
     log tensor([  0.0000,   0.8109, 141.3740])
     clipped tensor([0.0000, 0.8020, 1.9856])
     """
-    tau = torch.as_tensor(tau, dtype=h.dtype, device=h.device)
+    tau = torch.as_tensor(tau, dtype=norm.dtype, device=norm.device)
     if not floor >= 0:
         raise InputError(f"floor: expected a length of 0 or more, found {floor:g}")
-    n = length(h).squeeze(-1)
     match law:
         case "fixed":
             return floor + tau
         case "tanh":
-            return floor + _bounded(tau, 2 * n)
+            return floor + _bounded(tau, 2 * norm)
         case "log":
-            return floor + tau * torch.log1p(n)
+            return floor + tau * torch.log1p(norm)
         case "clipped":
-            return floor + 2 * torch.atanh(torch.tanh(tau / 2) * n.clamp_max(CLIP))
+            return floor + 2 * torch.atanh(torch.tanh(tau / 2) * norm.clamp_max(CLIP))
     raise InputError(f"lengths: expected {', '.join(get_args(LengthLaw))}, found {law!r}")
 
 

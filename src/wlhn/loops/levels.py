@@ -16,6 +16,7 @@ import math
 from typing import Any
 
 import numba
+import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.hyperbolic.polar import NEAREST
@@ -26,6 +27,8 @@ inlined = numba.njit(cache=True, nogil=True, error_model="numpy", inline="always
 
 DEAD = 1e-36  # ‖h‖² below which a row has no direction: float32 knows no smaller squares
 HUGE = 1e36  # ‖h‖² above which it is computed with care: float32 knows no larger ones
+SHORT = 1e-18  # ‖h‖ below which its inverse is taken with care
+LEAST = 1e-300  # ‖h‖ below which it has none
 NEAR = 0.1  # sinh r′ below which float32 no longer gives the direction of the origin to five digits
 FLAT = 1e-12  # ‖u − w‖² below which w → u is taken for no reflection at all
 LONG = 100.0  # τ above which cosh τ is divided by e^(τ − LONG), so that its square exists
@@ -56,8 +59,8 @@ def hyperbolic(tau: Array, out: Array) -> None:
 
 @compiled
 def careful_norm(row: Array) -> float:
-    """‖h‖ where ‖h‖² would overflow."""
-    top = 0.0
+    """‖h‖ where ‖h‖² would overflow or underflow."""
+    top = LEAST
     for x in row:
         top = max(top, abs(float(x)))
     total = 0.0
@@ -102,6 +105,30 @@ def unit_back(first: int, last: int, e: Array, scale: Array, grad: Array, out: A
             along += g[j] * ei[j]
         for j in range(e.shape[1]):
             o[j] = scale[i] * (g[j] - along * ei[j])
+
+
+@compiled
+def norms(first: int, last: int, h: Array, out: Array) -> None:
+    """‖h‖ of each row."""
+    for i in range(first, last):
+        hh = h.dtype.type(0)
+        for j in range(h.shape[1]):
+            hh += h[i, j] * h[i, j]
+        out[i] = careful_norm(h[i]) if hh < DEAD or hh > HUGE else math.sqrt(hh)
+
+
+@compiled
+def norms_back(first: int, last: int, h: Array, norm: Array, grad: Array, out: Array) -> None:
+    """out = grad · h/‖h‖, and 0 for h = 0."""
+    for i in range(first, last):
+        n = np.float64(norm[i])  # `float` would leave a float32 what it is
+        if n < SHORT:  # 1/n might overflow there
+            for j in range(h.shape[1]):
+                out[i, j] = grad[i] * (h[i, j] / n if n > LEAST else 0.0)
+            continue
+        s = h.dtype.type(grad[i] / n)
+        for j in range(h.shape[1]):
+            out[i, j] = s * h[i, j]
 
 
 @compiled

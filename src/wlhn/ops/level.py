@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from wlhn.errors import InputError
+from wlhn.hyperbolic.poincare import length
 from wlhn.hyperbolic.polar import step
 from wlhn.loops import levels as loops
 from wlhn.loops import parallel
@@ -45,6 +46,15 @@ def unit_reference(h: Tensor) -> Tensor:
     dead = _dead(h)
     x = h / h.detach().abs().amax(-1, keepdim=True).clamp_min(1)  # squares of large numbers would overflow
     return torch.where(dead, 1 / math.sqrt(h.shape[-1]), x / torch.where(dead, 1.0, x).norm(dim=-1, keepdim=True))
+
+
+def norms(h: Tensor) -> Tensor:
+    """‖h‖ of each row (rows,), of any size; its gradient at h = 0 is zero.
+
+    >>> norms(torch.tensor([[3e30, 4e30], [0.0, 0.0]]))
+    tensor([5.0000e+30, 0.0000e+00])
+    """
+    return _Norms.apply(h) if parallel.compiled_for(h) else length(h).squeeze(-1)
 
 
 def _dead(h: Tensor) -> Tensor:
@@ -132,6 +142,24 @@ class _Unit(torch.autograd.Function):
         e, scale = ctx.saved_tensors
         out, grad = torch.empty_like(e), grads[0].contiguous()
         parallel.over_rows(loops.unit_back, len(e), 3 * e.numel(), *(x.numpy() for x in (e, scale, grad, out)))
+        return out
+
+
+class _Norms(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, h: Tensor) -> Tensor:
+        h = h.contiguous()
+        out = h.new_empty(len(h))
+        parallel.over_rows(loops.norms, len(h), h.numel(), h.detach().numpy(), out.numpy())
+        ctx.save_for_backward(h, out)
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> Tensor:
+        h, norm = ctx.saved_tensors
+        out, grad = torch.empty_like(h), grads[0].contiguous()
+        parallel.over_rows(loops.norms_back, len(h), 2 * h.numel(), *(x.numpy() for x in (h, norm, grad, out)))
         return out
 
 
