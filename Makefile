@@ -34,7 +34,7 @@ $(VENV)/.demo: $(VENV)/.torch pyproject.toml
 	touch $@
 
 $(VENV)/.test: $(VENV)/.torch pyproject.toml
-	$(PIP) -e '.[dev,docs,molecules,parquet,ray,search,transport]'
+	$(PIP) -e '.[bench,dev,docs,molecules,parquet,ray,search,transport]'
 	touch $@
 
 clean:

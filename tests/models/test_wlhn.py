@@ -58,7 +58,16 @@ def awake(model: nn.Module) -> nn.Module:
 @pytest.mark.parametrize("kind", ["label", "degree", "continuous"])
 @pytest.mark.parametrize(
     "options",
-    [{}, {"readout": "both"}, {"readout": "all", "learn_tau": True}, {"directions": "whitened"}, {"level": "node"}],
+    [
+        {},
+        {"readout": "both"},
+        {"readout": "all", "learn_tau": True},
+        {"directions": "whitened"},
+        {"level": "node"},
+        {"lengths": "log", "length_floor": 0.5},
+        {"lengths": "first-release"},
+        {"lengths": "tanh", "learn_tau": True, "tau_per_depth": True},
+    ],
     ids=str,
 )
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 1e-4)])
@@ -140,6 +149,7 @@ def test_equals_algorithm_2(layers: int, tau: float, train: bool) -> None:
         {"num_layers": 3, "directions": "whitened"},
         {"num_layers": 3, "readout": "all", "head": "hyperbolic"},
         {"num_layers": 3, "edge_channels": 2},
+        {"num_layers": 3, "lengths": "log", "learn_tau": True, "tau_per_depth": True},
     ],
     ids=str,
 )
@@ -154,6 +164,21 @@ def test_every_parameter_learns(options: dict) -> None:
     nn.functional.cross_entropy(out, torch.arange(12) % 3).backward()
     still = [name for name, p in model.named_parameters() if p.grad is None or not (p.grad != 0).any()]
     assert not still
+
+
+def test_lengths_are_what_their_law_says() -> None:
+    torch.manual_seed(5)
+    graphs, x = molecules(2, count=4)
+    batch = colours(graphs, x, 3, torch.float64)
+    plain = awake(WLHN(3, 2, hidden_channels=8, num_layers=3, tau=0.7).double()).eval()
+    each = WLHN(3, 2, hidden_channels=8, num_layers=3, tau=0.2, tau_per_depth=True, length_floor=0.5).double().eval()
+    each.load_state_dict(plain.state_dict() | {"raw_tau": each.raw_tau})
+    torch.testing.assert_close(each.run_on_colours(batch), plain.run_on_colours(batch))  # 0.5 + 0.2 at every depth
+    clipped = lambda n: 2 * torch.atanh(math.tanh(0.5) * n.clamp(max=0.996))  # noqa: E731
+    for law, length in (("log", torch.log1p), ("clipped", clipped)):
+        model = awake(WLHN(3, 2, hidden_channels=8, num_layers=3, lengths=law).double()).eval()
+        z, h = next(iter(model.levels(batch)))
+        torch.testing.assert_close(z.r, length(h.norm(dim=1)))
 
 
 def test_frozen_encoder_trains_the_head_alone() -> None:

@@ -26,6 +26,10 @@ class Quotient:
 
     def __init__(self, hierarchy: Hierarchy, x: Tensor, edge_x: Tensor | None = None, nodes: bool = False) -> None:
         """`x` has a row for each colour of depth 0, `edge_x` for each edge label; `nodes` asks for single nodes."""
+        if hierarchy.directed:  # its signatures would be summed over both directions, and nobody told
+            raise InputError(
+                "hierarchy: its colours tell in- from out-neighbours, which mini-batches do not; refine without"
+            )
         if len(x) != hierarchy.num_colours[0]:
             raise InputError(f"x: expected {hierarchy.num_colours[0]} rows, one for each first colour, found {len(x)}")
         if x.is_floating_point() and not torch.isfinite(x).all():

@@ -18,13 +18,14 @@ from torch.nn import functional as F
 
 from wlhn.batching.colour_batch import ColourBatch, node_batch
 from wlhn.errors import InputError
+from wlhn.hyperbolic.lengths import LengthLaw, beside_parent, edge_lengths
 from wlhn.nn.encoders import Channels, check_width, input_encoder
 from wlhn.nn.gin_layer import GINLayer
 from wlhn.nn.heads import make_head
 from wlhn.nn.model import Model
 from wlhn.nn.readout import READOUTS, Path
 from wlhn.nn.whitening import Whitening
-from wlhn.ops.level import Level, next_level, root_level
+from wlhn.ops.level import Level, next_level, norms, root_level
 from wlhn.options.network import NetworkOptions
 from wlhn.options.option import option
 
@@ -38,6 +39,15 @@ class WLHNOptions(NetworkOptions):
         above=0,
     )
     learn_tau: bool = option(False, "Whether τ is learned (kept positive).")
+    tau_per_depth: bool = option(False, "Whether each depth has a τ of its own, which makes sense where it is learned.")
+    lengths: Literal["fixed", "tanh", "log", "clipped", "first-release"] = option(
+        "fixed",
+        "Lengths of edges: τ for all, as in the paper's algorithm, or more of it the larger the features are "
+        "(`wlhn.hyperbolic.lengths`); first-release is clipped with the parent direction of the authors' first code.",
+    )
+    length_floor: float = option(
+        0.0, "What is added to every length; from 1.763 on, distance from the root grows at every depth.", at_least=0
+    )
     learn_epsilon: bool = option(False, "Whether GIN's ε is learned; else 0.")
     directions: Literal["relu", "whitened"] = option(
         "relu", "Where colours point: along their GIN features, as in the paper, or along whitened ones."
@@ -68,12 +78,13 @@ class WLHN(Model):
         self.layers = nn.ModuleList(GINLayer(d, options.learn_epsilon, self.edge_channels) for _ in range(depth))
         whitened = options.directions == "whitened"
         self.whitening = nn.ModuleList(Whitening(d) for _ in range(depth + 1)) if whitened else None
-        raw_tau = math.log(math.expm1(options.tau)) if options.tau < 30 else options.tau
+        raw = math.log(math.expm1(options.tau)) if options.tau < 30 else options.tau
+        raw_tau = torch.full((depth + 1,) if options.tau_per_depth else (), raw, dtype=torch.get_default_dtype())
         self.raw_tau: Tensor
         if options.learn_tau:
-            self.raw_tau = nn.Parameter(torch.tensor(raw_tau, dtype=torch.get_default_dtype()))
+            self.raw_tau = nn.Parameter(raw_tau)
         else:
-            self.register_buffer("raw_tau", torch.tensor(raw_tau, dtype=torch.get_default_dtype()))
+            self.register_buffer("raw_tau", raw_tau)
         self.head = make_head(options.head, self.readout.width(d, depth), out_channels, options.dropout)
         if options.frozen_encoder:
             for name, parameter in self.named_parameters():
@@ -81,7 +92,16 @@ class WLHN(Model):
 
     @property
     def tau(self) -> Tensor:
+        """τ, or that of each depth, (depths,)."""
         return F.softplus(self.raw_tau)
+
+    def step_length(self, t: int, h: Tensor) -> Tensor:
+        """How long the edges above colours of depth t are: one length for all of them, or one for each row."""
+        tau = self.tau[t] if self.options.tau_per_depth else self.tau
+        if self.options.lengths == "fixed":
+            return tau + self.options.length_floor
+        law: LengthLaw = "clipped" if self.options.lengths == "first-release" else self.options.lengths
+        return edge_lengths(norms(h), tau, law, self.options.length_floor)
 
     def forward(
         self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None
@@ -135,15 +155,18 @@ class WLHN(Model):
     def root(self, x: Tensor, weight: Tensor | None) -> tuple[Level, Tensor]:
         """Points and features of the colours of depth 0; `weight` is how many nodes each has, None for one."""
         h = torch.relu(self.encoder(x))
-        return root_level(self.pointing(0, h, weight), self.tau), h
+        pointing = self.pointing(0, h, weight)
+        return root_level(pointing, self.step_length(0, pointing)), h
 
     def place(
         self, t: int, h: Tensor, above: Level, parent: Tensor, child_ptr: Tensor | None, weight: Tensor | None
     ) -> Level:
         """Points of colours of depth t from their features and their parents' points."""
-        look_back = t < len(self.layers)
-        return next_level(self.pointing(t, h, weight), above, parent, self.tau, child_ptr, look_back=look_back)
+        look_back, pointing = t < len(self.layers), self.pointing(t, h, weight)
+        return next_level(pointing, above, parent, self.step_length(t, pointing), child_ptr, look_back=look_back)
 
     def pointing(self, t: int, h: Tensor, weight: Tensor | None) -> Tensor:
         """What gives the colours of depth t their directions, from their GIN features."""
+        if self.options.lengths == "first-release":
+            h = beside_parent(h)
         return h if self.whitening is None else self.whitening[t](h, weight)
