@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 
 
 def again(item: str, **options: object) -> str:
@@ -16,8 +15,3 @@ def again(item: str, **options: object) -> str:
         f" --{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in options.items() if value is not None
     ]
     return f"`wlhn reproduce {item}{''.join(given)} --out again`"
-
-
-def opening(item: str, title: str, about: str, notes: Sequence[str]) -> list[str]:
-    """The first paragraphs of an item's section."""
-    return [f"## {title}", f"{again(item)}. {about}", *notes]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from wlhn.experiments.again import opening
 from wlhn.experiments.cells import run_cells
 from wlhn.experiments.figure import in_both_formats
 from wlhn.experiments.outcomes import Cell, read_cells
 from wlhn.experiments.request import Finished, Request
+from wlhn.experiments.sections import PAGE, what_was_learned
 from wlhn.experiments.table import Column, Row, Table, read_paper
 from wlhn.report.depth import depth_accuracy
-from wlhn.report.markdown import duration, markdown_table, plus_minus
+from wlhn.report.markdown import markdown_table, plus_minus
 
 
 def depth_table(item: str) -> Table:
@@ -33,7 +33,7 @@ def depth_table(item: str) -> Table:
         for depth in paper["depths"]
     ]
     columns = tuple(Column(name, name, "ten-fold", item, final_runs=1) for name in paper["columns"])
-    return Table(paper["title"], paper["about"], columns, tuple(rows), "graph", 1, tuple(paper["notes"]), {})
+    return Table(paper["title"], paper["about"], columns, tuple(rows), "graph", 1)
 
 
 def _key(model: str, depth: int) -> str:
@@ -63,43 +63,30 @@ def _scores(cell: Cell, folds: int) -> list[float]:
 
 
 def depths_section(item: str, results: Path, link: str) -> str:
-    """Accuracies by depth, whether numbers broke down, and the pictures."""
+    """Accuracies by depth beside the published curves, whether numbers broke down, and the pictures."""
     paper, table = read_paper(item), depth_table(item)
     cells = read_cells(table, results)
-    parts = opening(item, table.title, table.about, table.notes)
+    parts = [f"## {table.title}", f"{table.about} [Every point in detail]({link}/{item}/{PAGE})."]
     if not cells:
         return "\n\n".join([*parts, "Not run."])
-    rows = [
-        [f"{column.key}, {name}", *(_shown(cells.get((column.key, _key(model, d)))) for d in paper["depths"])]
-        for column in table.columns
-        for model, name in paper["models"].items()
-    ]
+    rows = []
+    for column in table.columns:
+        for model, name in paper["models"].items():
+            rows.append(
+                [f"{column.key}, {name}", *(_shown(cells.get((column.key, _key(model, d)))) for d in paper["depths"])]
+            )
+            read_off = paper["published"].get(column.key, {}).get(model, {})
+            rows.append(["published, read off", *(str(read_off.get(str(d), "")) for d in paper["depths"])])
     parts.append(markdown_table(["layers", *map(str, paper["depths"])], rows))
     broken = sum(cell.outcome.broken_runs for cell in cells.values())
     runs = sum(cell.outcome.work.jobs for cell in cells.values())
     parts.append(f"† a part of the folds alone. Numbers broke down (NaN or infinity) in {broken} of {runs} runs.")
-    for column in table.columns:
-        if (results / item / f"{column.key}.svg").exists():
-            parts.append(f"![{column.key}]({link}/{item}/{column.key}.svg)")
-    header = ["", "accuracy", "folds × runs", "settings", "time", "version", "again"]
-    parts.append(markdown_table(header, [_line(item, cell) for cell in cells.values()]))
-    return "\n\n".join(parts)
+    pictures = [c.key for c in table.columns if (results / item / f"{c.key}.svg").exists()]
+    parts.append(" ".join(f"[{name}]({link}/{item}/{name}.svg)" for name in pictures))
+    return "\n\n".join([*parts, *what_was_learned(results / item)])
 
 
 def _shown(cell: Cell | None) -> str:
     if cell is None:
         return "–"
     return plus_minus(cell.mean, cell.std, 1) + ("" if cell.whole else "†")
-
-
-def _line(item: str, cell: Cell) -> list[str]:
-    outcome = cell.outcome
-    return [
-        f"{cell.column.key}, {cell.row.name}",
-        plus_minus(cell.mean, cell.std, 1),
-        cell.extent,
-        cell.choice,
-        duration(outcome.work.seconds),
-        outcome.work.version,
-        cell.command(item),
-    ]

@@ -15,8 +15,9 @@ from wlhn.bench.epoch import BATCH, CHANNELS, LAYERS, make_epoch
 from wlhn.bench.timing import alternate, threads
 from wlhn.data.load import load
 from wlhn.errors import InputError, UnavailableError
-from wlhn.experiments.again import again, opening
+from wlhn.experiments.again import again
 from wlhn.experiments.request import Finished, Request
+from wlhn.experiments.sections import what_was_learned
 from wlhn.experiments.table import known_key, read_paper
 from wlhn.files import read_json, write_json
 from wlhn.report.markdown import listed, markdown_table
@@ -80,14 +81,14 @@ def times_section(item: str, results: Path, link: str) -> str:
     paper = read_paper(item)
     known = list(paper["rows"]["GIN"])
     found = {name: _read(path) for name in known if (path := results / item / f"{name}.json").exists()}
-    parts = opening(item, paper["title"], paper["about"], paper["notes"])
+    parts = [f"## {paper['title']}", f"{paper['about']} {again(item)}."]
     if not found:
         return "\n\n".join([*parts, "Not run."])
     parts.append(
         f"Width {CHANNELS}, {LAYERS} layers, batches of {BATCH}; the best of the rounds, in which they take turns. "
         "Ratios are ours / the paper's."
     )
-    header = ["", "HGCN/GIN", "WLHN/GIN", "GIN s", "HGCN s", "WLHN s", "rounds", "threads", "version", "again"]
+    header = ["", "HGCN/GIN", "WLHN/GIN", "GIN s", "HGCN s", "WLHN s", "threads", "version"]
     rows = []
     for name, result in found.items():
         seconds = result["seconds"]
@@ -96,9 +97,8 @@ def times_section(item: str, results: Path, link: str) -> str:
             f"**{seconds[c] / seconds['gin']:.2f}** / {published[c] / published['gin']:.2f}" for c in ("hgcn", "wlhn")
         ]
         times = [f"{seconds[c]:.3f}" for c in CONTESTANTS]
-        conditions = [str(result["rounds"]), str(result["threads"]), result["version"]]
-        rows.append([name, *ratios, *times, *conditions, again(item, dataset=name)])
+        rows.append([name, *ratios, *times, str(result["threads"]), result["version"]])
     parts.append(markdown_table(header, rows))
     if len(found) < len(known):
         parts.append(f"Not run: {listed([name for name in known if name not in found])}.")
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *what_was_learned(results / item)])

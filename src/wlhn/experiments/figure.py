@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from wlhn.experiments.again import opening
+from wlhn.experiments.again import again
+from wlhn.experiments.sections import what_was_learned
 from wlhn.experiments.table import read_paper
 from wlhn.files import read_json
 from wlhn.report.markdown import markdown_table
@@ -35,13 +36,14 @@ def figure_section(
 ) -> str:
     """Title, what it is, the numbers as a table, the pictures; `fields` of the numbers that the table needs too."""
     paper = read_paper(item)
-    parts = opening(item, paper["title"], paper["about"], paper["notes"])
+    parts = [f"## {paper['title']}", f"{paper['about']} {again(item)}."]
     path = results / item / NUMBERS
     if not path.exists():
         return "\n\n".join([*parts, "Not run."])
     numbers = read_json(path, ("version", "dimension", "tau", "seeds", "correlation", *fields))
-    parts += [table(numbers, paper), f"Version {numbers['version']}."]
-    parts += [f"![{name}]({link}/{item}/{name}.svg)" for name in pictures]
+    parts.append(table(numbers, paper))
+    parts += what_was_learned(results / item)
+    parts.append(" ".join(f"[{name}]({link}/{item}/{name}.svg)" for name in pictures))
     return "\n\n".join(parts)
 
 
@@ -53,5 +55,5 @@ def correlation_table(numbers: dict[str, Any], paper: dict[str, Any]) -> str:
         for name, values in numbers["correlation"].items()
     ]
     header = ["correlation with the WL distance", "ours, mean", "over seeds", "paper"]
-    about = f"d = {numbers['dimension']}, τ = {numbers['tau']:g}, {len(numbers['seeds'])} draws of the weights."
+    about = f"d = {numbers['dimension']}, τ = {numbers['tau']:g}, {len(numbers['seeds'])} draws of the weights, version {numbers['version']}."
     return f"{about}\n\n{markdown_table(header, rows)}"

@@ -11,10 +11,11 @@ from wlhn.errors import InputError
 from wlhn.experiments.cells import reproduce_table
 from wlhn.experiments.check import check_cells
 from wlhn.experiments.depths import depth_table, depths_section, reproduce_depths
+from wlhn.experiments.details import table_details
 from wlhn.experiments.epochs import reproduce_times, times_section
 from wlhn.experiments.large_tree import distances_section, reproduce_distances
 from wlhn.experiments.request import Finished, Request
-from wlhn.experiments.sections import summary, table_section
+from wlhn.experiments.sections import PAGE, table_section
 from wlhn.experiments.small_tree import hierarchy_section, reproduce_hierarchy
 from wlhn.experiments.table import Table, is_file, item_key, read_table
 from wlhn.files import replacing
@@ -52,16 +53,13 @@ ITEMS: dict[str, Item] = {
 
 PREFACE = """# Results
 
-The tables and figures of *Weisfeiler and Leman go Hyperbolic* (AISTATS 2023) as far as they have been run here; what
-has not is named. This page is written by `wlhn report` from the result files; what is said in words comes from them
-and from the notes kept beside the paper's numbers. Numbers are means ± standard deviations over splits (each the mean
-of its final runs; over runs where there is one split; divided by their number, not by one less), in the paper's units;
-settings are selected on validation items alone. "One standard error" is the paper's deviation over √10. Time is the
-sum of the wall clocks of a cell's jobs, on one thread each, on a machine that may have been busy. "Against WLHN" is
-the mean difference on the same splits, with p of the corrected resampled t-test (Nadeau and Bengio). The command at
-the end of a line makes it again, in a folder `again`, times apart; the version is that of the code that did the work,
-or versions, where a cell was filled over time. `wlhn reproduce ITEM --check 1` does one run of each cell again and says
-whether the code at hand still comes out the same, to the last digit."""
+The tables and figures of *Weisfeiler and Leman go Hyperbolic* (AISTATS 2023), as far as they have been run here. This
+page and those it links to are written by `wlhn report` from the result files and from what people noted beside them.
+Settings are selected on validation items alone. Cells are our mean ± standard deviation over splits, with the paper's
+mean in brackets; † marks a part of the protocol (fewer splits or runs than the paper's). Variants of a model are on the
+pages that the numbers link to. The verdict on WLHN's row
+compares the two means by the standard error of their difference, from both spreads; below three splits there is none.
+`wlhn reproduce ITEM` makes a table, `wlhn reproduce ITEM --check 1` tells whether the code at hand still gives it."""
 
 
 def reproduce(item: str, request: Request) -> Iterator[Finished]:
@@ -93,10 +91,17 @@ def item_named(item: str) -> Item:
 
 
 def write_report(results: Path, out: Path, own_tables: Sequence[str] = ()) -> None:
-    """RESULTS.md from a folder of results, with tables of the user's too: the same files give the same bytes."""
+    """RESULTS.md from a folder of results, and a page with the details of each table beside its results.
+
+    Tables of the user's come after the paper's. The same files give the same bytes.
+    """
     link = Path(os.path.relpath(results, out.parent)).as_posix()
     items = ITEMS | {name: item_named(name) for name in own_tables}
-    tables = {item_key(item): entry.table(item) for item, entry in items.items() if entry.table}
+    for item, entry in items.items():
+        folder = results / item_key(item)
+        if entry.table is not None and folder.is_dir():
+            with replacing(folder / PAGE) as draft:
+                draft.write_text(table_details(item, entry.table(item), results), encoding="utf-8")
     sections = [entry.section(item, results, link) for item, entry in items.items()]
     with replacing(out) as draft:
-        draft.write_text("\n\n".join([PREFACE, summary(tables, results), *sections]) + "\n", encoding="utf-8")
+        draft.write_text("\n\n".join([PREFACE, *sections]) + "\n", encoding="utf-8")

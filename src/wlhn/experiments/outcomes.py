@@ -18,6 +18,7 @@ from wlhn.report.markdown import signed
 from wlhn.training.metrics import METRICS
 
 REPEATS = 10  # folds, splits or seeds behind each of the paper's means
+LEAST_REPEATS = 3  # of ours, for a verdict
 
 
 @dataclass(frozen=True)
@@ -61,15 +62,32 @@ class Cell:
     def extent(self) -> str:
         """How many splits and runs, and whether that is all."""
         splits, runs = len(self.outcome.splits), self.outcome.plan.final_runs
-        return f"{splits} × {runs}" + ("" if self.whole else ", not all")
+        return f"{splits} × {runs}" + ("" if self.whole else "†")
 
     @property
-    def behind(self) -> float | None:
-        """By how many of the paper's standard errors we are worse; negative where better, None where unknown."""
-        if self.paper is None or self.paper[1] is None:
+    def lead(self) -> float | None:
+        """By how many standard errors of the difference we are better than the paper; negative where worse.
+
+        Both spreads count, each over its own number of splits. None where the paper has no spread, or we have fewer
+        than three splits (or, on a single split, runs).
+        """
+        repeats = self.outcome.num_runs if len(self.outcome.splits) == 1 else len(self.outcome.splits)
+        if self.paper is None or self.paper[1] is None or self.std is None or repeats < LEAST_REPEATS:
             return None
         rank = METRICS[self.outcome.metric].rank
-        return (rank(self.paper[0]) - rank(self.mean)) / (self.paper[1] / math.sqrt(REPEATS))
+        error = math.sqrt(self.std**2 / (repeats - 1) + self.paper[1] ** 2 / REPEATS)
+        return (rank(self.mean) - rank(self.paper[0])) / error
+
+    @property
+    def verdict(self) -> str:
+        """Against the paper, in a word or two."""
+        if self.paper is None:
+            return "not in the paper"
+        if self.lead is None:
+            return "too few runs to say"
+        if abs(self.lead) <= 1:
+            return "as published"
+        return f"{abs(self.lead):.1f} s.e. {'better' if self.lead > 0 else 'worse'}"
 
     @property
     def same_grid(self) -> bool:

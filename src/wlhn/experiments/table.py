@@ -20,7 +20,7 @@ from wlhn.training.settings import taken_by
 
 FOLDER = Path(__file__).parent / "paper"
 FORM = '{"protocol": NAME, "columns": [{"key": DATA}], "rows": [{"model": MODEL, "name": TEXT, "settings": {…}}]}'
-KEYS = ("title", "about", "protocol", "level", "digits", "notes", "gaps", "settings", "columns", "rows")
+KEYS = ("title", "about", "protocol", "level", "digits", "best_published", "settings", "columns", "rows")
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,7 @@ class Table:
     rows: tuple[Row, ...]
     level: Literal["graph", "node"]  # what has targets
     digits: int  # after the point
-    notes: tuple[str, ...]
-    gaps: Mapping[str, str]  # by column: what was tried where WLHN is worse than published, and the best explanation
+    best_published: Mapping[str, tuple[float, str]] = field(default_factory=dict)  # on the same folds: score, who
 
     def cells(self, datasets: Sequence[str] = (), models: Sequence[str] = ()) -> list[tuple[Column, Row]]:
         """Columns and rows that go together, data set by data set; of these names alone, where there are any.
@@ -110,8 +109,7 @@ def read_table(name: str) -> Table:
             rows=tuple(_row(row, document.get("settings", {})) for row in document["rows"]),
             level=document.get("level", "graph"),
             digits=document.get("digits", 1),
-            notes=tuple(document.get("notes", ())),
-            gaps=document.get("gaps", {}),
+            best_published=document.get("best_published", {}),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{name}: is not a table ({error}); it has the form {FORM}") from None

@@ -17,6 +17,16 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
 
 
+def anchor(heading: str) -> str:
+    """What links to a heading end in, where Markdown is shown on the web.
+
+    >>> anchor("Cornell+feature-noise-0.1")
+    'cornellfeature-noise-01'
+    """
+    kept = (c for c in heading.lower() if c.isalnum() or c in " -_")
+    return "".join(kept).replace(" ", "-")
+
+
 def plus_minus(mean: float, deviation: float | None, digits: int) -> str:
     """A mean with its standard deviation, where there is one.
 

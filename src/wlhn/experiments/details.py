@@ -1,0 +1,79 @@
+"""An item's own page, `results/ITEM/README.md`: every cell with its splits, settings, time, version and command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wlhn.errors import InputError
+from wlhn.evaluation.grids import grid_document
+from wlhn.experiments.outcomes import Cell, against, read_cells
+from wlhn.experiments.sections import NOTES, OURS, Cells
+from wlhn.experiments.table import Column, Row, Table, item_key
+from wlhn.report.markdown import duration, listed, markdown_table, plus_minus, signed
+
+ABOUT = """Numbers are means ± standard deviations over splits (each the mean of its final runs; over runs where there
+is one split; divided by their number, not by one less), in the paper's units. "Against WLHN" is the mean difference on
+the same splits, with p of the corrected resampled t-test (Nadeau and Bengio). Time is the sum of the wall clocks of a
+cell's jobs, on one thread each, on a machine that may have been busy. The command at the end of a line makes it again,
+in a folder `again`; the version is that of the code that did the work, or versions, where a cell was filled over time.
+`wlhn reproduce ITEM --check 1` does one run of each cell again and compares it to the last digit."""
+
+
+def table_details(item: str, table: Table, results: Path) -> str:
+    """All that is known of a table whose cells are evaluations."""
+    key, cells = item_key(item), read_cells(table, results)
+    parts = [f"# {table.title}", table.about, ABOUT]
+    if (results / key / NOTES).exists():
+        parts.append(f"What was tried, and what is known: [{NOTES}]({NOTES}).")
+    parts += [_grid(grid) for grid in sorted({cell.outcome.plan.grid for cell in cells.values()})]
+    run = [c for c in table.columns if c.item == key and any(column == c.key for column, _ in cells)]
+    parts += [_column(table, column, cells) for column in run]
+    missing = [c.key for c in table.columns if c.item == key and c not in run]
+    if missing:
+        parts.append(f"Not run at all: {listed(missing)}.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _grid(grid: str) -> str:
+    try:
+        document = grid_document(grid)
+    except InputError:  # a file that is gone
+        document = {}
+    return (
+        f"Grid `{grid}`: {document.get('about', 'a file of the user.')} "
+        f"It leaves out: {document.get('leaves_out', 'not said.')}"
+    )
+
+
+def _column(table: Table, column: Column, cells: Cells) -> str:
+    """All that is known of one column."""
+    rows = [row for row in table.rows if row.columns is None or column.key in row.columns]
+    present = [(row, cells[column.key, row.key]) for row in rows if (column.key, row.key) in cells]
+    missing = [f"`{row.key}`" for row in rows if (column.key, row.key) not in cells]
+    header = ["", "ours", "paper", "difference", "splits × runs", "settings", "against WLHN"]
+    header += ["time", "version", "again"]
+    ours = cells.get((column.key, OURS))
+    lines = [_line(column.item, row, cell, table.digits, ours) for row, cell in present]
+    parts = [f"## {column.key}", markdown_table(header, lines)]
+    if not all(cell.same_grid for _, cell in present):
+        parts.append("\\* the grid of this name has other settings now.")
+    if missing:
+        parts.append(f"Not run: {listed(missing)}.")
+    return "\n\n".join(parts)
+
+
+def _line(item: str, row: Row, cell: Cell, digits: int, ours: Cell | None) -> list[str]:
+    paper = cell.paper
+    outcome = cell.outcome
+    return [
+        row.name,
+        plus_minus(cell.mean, cell.std, digits),
+        plus_minus(*paper, digits) if paper else str(row.paper.get(cell.column.key, "–")),
+        signed(cell.mean - paper[0], digits) if paper else "–",
+        cell.extent,
+        cell.choice,
+        against(cell, ours, digits),
+        duration(outcome.work.seconds),
+        outcome.work.version,
+        cell.command(item),
+    ]
