@@ -74,7 +74,7 @@ def test_several_graphs_without_nodes_are_graphs() -> None:
         ({"edge_index": SQUARE, "node_label": [0.5, 1, 1, 1]}, "node_label: expected integers, found float64"),
         ({"edge_index": SQUARE, "node_label": [1, 1]}, "node_label: expected 4 labels"),
         ({"edge_index": SQUARE, "edge_label": [1.5] * 4}, "edge_label: expected integers"),
-        ({"edge_index": SQUARE, "x": [[0.0], [1.0], [np.nan], [0.0]]}, "x, row 2, column 0: .* found nan"),
+        ({"edge_index": SQUARE, "x": [[0.0], [1.0], [np.inf], [0.0]]}, "x, row 2, column 0: .* found inf"),
         ({"edge_index": SQUARE, "x": [[0.0], [np.inf], [1.0], [0.0]]}, "x, row 1, column 0: .* found inf"),
         ({"edge_index": SQUARE, "x": [["a"]] * 4}, "x: expected numbers"),
         ({"edge_index": SQUARE, "x": [[0.0]]}, "x: expected 4 rows"),

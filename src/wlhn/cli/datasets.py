@@ -23,6 +23,18 @@ Roles = Annotated[
     list[str] | None, typer.Option("--role", help="What a column of your own tables is: NAME=ROLE, repeatable.")
 ]
 
+TaskOption = Annotated[
+    str | None,
+    typer.Option(
+        "--task", help="classification or regression, where targets could be either.", show_default="inferred"
+    ),
+]
+Missing = Annotated[
+    str | None,
+    typer.Option("--missing", help="What stands for an unknown target beside an empty cell: --missing=-1."),
+]
+SkipInvalid = Annotated[bool, typer.Option("--skip-invalid", help="Leave out molecules that cannot be read.")]
+
 datasets = typer.Typer(help="Data sets: known ones, where they lie, their statistics against the published ones.")
 
 
@@ -61,6 +73,9 @@ def list_datasets(context: typer.Context, data_root: DataRoot = None, json: Json
 def show(
     data: Data,
     role: Roles = None,
+    task: TaskOption = None,
+    missing: Missing = None,
+    skip_invalid: SkipInvalid = False,
     directed: Annotated[
         bool | None, typer.Option(help="Whether edges have a direction; without it, as the format.")
     ] = None,
@@ -70,12 +85,21 @@ def show(
 ) -> None:
     """What a data set holds: statistics, what its columns are taken for, splits and notes."""
     dataset = load(
-        data, data_root=data_root, roles=parse_roles(role), directed=directed, seed=seed, progress=sys.stderr.isatty()
+        data,
+        data_root=data_root,
+        roles=parse_roles(role),
+        task=task,  # type: ignore[arg-type]
+        missing=missing,
+        skip_invalid=skip_invalid,
+        directed=directed,
+        seed=seed,
+        progress=sys.stderr.isatty(),
     )
     document: dict[str, Any] = {
         "name": dataset.name,
         "level": dataset.level,
         "task": dataset.task,
+        "summary": dataset.summary,
         "statistics": asdict(statistics(dataset)),
         "classes": list(dataset.classes),
         "inputs": list(dataset.inputs) or ["degree"],
@@ -84,6 +108,7 @@ def show(
             {"train": len(s.train), "valid": len(s.valid), "test": len(s.test), "hash": s.hash} for s in dataset.splits
         ],
         "notes": list(dataset.notes),
+        "skipped": [asdict(skipped) for skipped in dataset.skipped],
     }
     if json:
         print_json(document)
@@ -93,6 +118,7 @@ def show(
     )
     rows = [(column.name, column.role, column.kind, column.detail) for column in dataset.columns]
     print_table("Columns", ("column", "role", "kind", "detail"), rows)
+    typer.echo(f"{dataset.name}: {dataset.summary}")
     typer.echo(f"A model sees: {', '.join(document['inputs'])}")
     if dataset.splits:
         typer.echo(f"Splits that come with it: {len(dataset.splits)}, the first {dataset.splits[0]!r}")

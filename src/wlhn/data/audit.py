@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Dataset
+from wlhn.data.dataset import Dataset, Task
 from wlhn.data.features import features
 from wlhn.data.splits import Split, random_splits, splits_hash, stratified_folds
 from wlhn.hierarchy import Hierarchy, refine
@@ -85,20 +85,24 @@ def audit(dataset: Dataset, *, iterations: int = 5, initial: str | None = None, 
     ([0.7955, 0.9752, 0.9968, 0.9984], 2)
     """
     start = initial or _START[tuple(sorted(dataset.inputs))]
-    seen = features(dataset) if start == "label and features" else start
+    filled = {"features": ("x",), "label and features": ("label", "x")}  # missing numbers are
+    seen = features(dataset, inputs=filled[start]) if start in filled else start
     hierarchy = refine(dataset.graphs, iterations=iterations, initial=seen)
-    keys = [classes_of(hierarchy, t, level=dataset.level) for t in range(hierarchy.depth + 1)]
-    target = _target_codes(dataset)
+    known = dataset.labelled if dataset.task != "none" else np.ones(len(dataset), bool)
+    keys = [classes_of(hierarchy, t, level=dataset.level)[known] for t in range(hierarchy.depth + 1)]
+    y = (dataset.y if dataset.y.ndim == 2 else dataset.y[:, None])[known]
+    target = _target_codes(y)
     splits, origin = _splits(dataset, seed)
+    place = np.cumsum(known) - 1  # of an item among those with a target
     return Audit(
         name=dataset.name,
-        items=len(dataset),
+        items=len(y),
         level=dataset.level,
         start=start,
-        majority=_ceiling(np.zeros(len(dataset), np.int64), dataset),
-        depths=tuple(_depth(t, key, target, dataset) for t, key in enumerate(keys)),
+        majority=_ceiling(np.zeros(len(y), np.int64), y, dataset.task),
+        depths=tuple(_depth(t, key, target, y, dataset.task) for t, key in enumerate(keys)),
         twins=_twins(keys[-1], target),
-        leaks=tuple(_leak(k, split, keys[-1], target) for k, split in enumerate(splits)),
+        leaks=tuple(_leak(k, split.among(known), place, keys[-1], target) for k, split in enumerate(splits)),
         splits=f"{origin}, {splits_hash(splits)}",
     )
 
@@ -114,9 +118,8 @@ def classes_of(hierarchy: Hierarchy, t: int, *, level: str) -> NDArray[np.int64]
     return np.array([number.setdefault(content, len(number)) for content in contents], dtype=np.int64)
 
 
-def _target_codes(dataset: Dataset) -> NDArray[np.int64]:
+def _target_codes(y: NDArray[Any]) -> NDArray[np.int64]:
     """Equal numbers for equal targets (rows of them, where there are several)."""
-    y = dataset.y if dataset.y.ndim == 2 else dataset.y[:, None]
     if not y.shape[1]:
         return np.zeros(len(y), np.int64)
     return np.unique(np.nan_to_num(y, nan=-1.0), axis=0, return_inverse=True)[1].reshape(-1)
@@ -125,14 +128,15 @@ def _target_codes(dataset: Dataset) -> NDArray[np.int64]:
 def _splits(dataset: Dataset, seed: int) -> tuple[Sequence[Split], str]:
     if dataset.splits:
         return dataset.splits, "published" if dataset.task != "regression" else "the set's own"
-    if dataset.level == "graph" and len(dataset) >= 10:
+    known = dataset.labelled if dataset.task != "none" else None
+    if dataset.level == "graph" and (len(dataset) if known is None else known.sum()) >= 10:
         return stratified_folds(
-            dataset.y if dataset.y.ndim == 1 else np.zeros(len(dataset)), seed=seed
+            dataset.y if dataset.y.ndim == 1 else np.zeros(len(dataset)), seed=seed, among=known
         ), f"10 folds, seed {seed}"
-    return random_splits(len(dataset), seed=seed), f"random 60/20/20, seed {seed}"
+    return random_splits(len(dataset), seed=seed, among=known), f"random 60/20/20, seed {seed}"
 
 
-def _depth(t: int, key: NDArray[Any], target: NDArray[Any], dataset: Dataset) -> Depth:
+def _depth(t: int, key: NDArray[Any], target: NDArray[Any], y: NDArray[Any], task: Task) -> Depth:
     size = np.bincount(key)
     values = np.bincount(np.unique(np.stack([key, target]), axis=1)[0], minlength=len(size))  # targets in each class
     return Depth(
@@ -140,20 +144,19 @@ def _depth(t: int, key: NDArray[Any], target: NDArray[Any], dataset: Dataset) ->
         classes=int((size > 0).sum()),
         alike=float((size[key] > 1).mean()),
         conflicting=float((values[key] > 1).mean()),
-        ceiling=_ceiling(key, dataset),
-        floor=_floor(key, dataset),
+        ceiling=_ceiling(key, y, task),
+        floor=_floor(key, y, task),
     )
 
 
-def _ceiling(key: NDArray[Any], dataset: Dataset) -> float | None:
+def _ceiling(key: NDArray[Any], y: NDArray[Any], task: Task) -> float | None:
     """Share of items with the most frequent target of their class, mean over tasks; unknown targets don't count."""
-    if dataset.task not in ("classification", "binary"):
+    if task not in ("classification", "binary"):
         return None
-    y = dataset.y if dataset.y.ndim == 2 else dataset.y[:, None]
     shares = []
-    for task in y.T:
-        known = ~np.isnan(task)
-        pairs, count = np.unique(np.stack([key[known], task[known].astype(np.int64)]), axis=1, return_counts=True)
+    for column in y.T:
+        known = ~np.isnan(column)
+        pairs, count = np.unique(np.stack([key[known], column[known].astype(np.int64)]), axis=1, return_counts=True)
         best = np.zeros(int(key.max(initial=0)) + 1, np.int64)
         np.maximum.at(best, pairs[0], count)
         if known.any():
@@ -161,14 +164,14 @@ def _ceiling(key: NDArray[Any], dataset: Dataset) -> float | None:
     return float(np.mean(shares)) if shares else None
 
 
-def _floor(key: NDArray[Any], dataset: Dataset) -> float | None:
-    """Mean squared distance of the targets from the mean of their class."""
-    if dataset.task != "regression":
+def _floor(key: NDArray[Any], y: NDArray[Any], task: Task) -> float | None:
+    """Mean squared distance of the known targets from the mean of their class."""
+    if task != "regression" or not len(y):
         return None
-    y = (dataset.y if dataset.y.ndim == 2 else dataset.y[:, None]).astype(np.float64)
-    size = np.maximum(np.bincount(key), 1)
-    mean = np.stack([np.bincount(key, weights=column) / size for column in y.T], axis=1)
-    return float(((y - mean[key]) ** 2).mean())
+    known, y = ~np.isnan(y), np.nan_to_num(y.astype(np.float64))
+    size = np.stack([np.maximum(np.bincount(key, weights=column), 1) for column in known.T], axis=1)
+    mean = np.stack([np.bincount(key, weights=column) for column in y.T], axis=1) / size
+    return float(((y - mean[key])[known] ** 2).mean())
 
 
 def _twins(key: NDArray[Any], target: NDArray[Any]) -> Twins:
@@ -187,15 +190,15 @@ def _twins(key: NDArray[Any], target: NDArray[Any]) -> Twins:
     )
 
 
-def _leak(k: int, split: Split, key: NDArray[Any], target: NDArray[Any]) -> Leak:
+def _leak(k: int, split: Split, place: NDArray[Any], key: NDArray[Any], target: NDArray[Any]) -> Leak:
     """Training and validation items both count as seen: the model that is tested was chosen on the latter."""
-    seen = np.concatenate([split.train, split.valid])
-    size = np.bincount(key[seen], minlength=int(key.max(initial=0)) + 1)[key[split.test]]
+    seen, test = place[np.concatenate([split.train, split.valid])], place[split.test]
+    size = np.bincount(key[seen], minlength=int(key.max(initial=0)) + 1)[key[test]]
     both = np.unique(np.stack([key, target]), axis=1, return_inverse=True)[1].reshape(-1)
-    equal = np.bincount(both[seen], minlength=int(both.max(initial=0)) + 1)[both[split.test]]
+    equal = np.bincount(both[seen], minlength=int(both.max(initial=0)) + 1)[both[test]]
     return Leak(
         fold=k,
-        test=len(split.test),
+        test=len(test),
         with_twin=int((size > 0).sum()),
         with_equal_twin=int((equal > 0).sum()),
         with_conflicting_twin=int((size > equal).sum()),

@@ -19,12 +19,12 @@ import numpy as np
 import platformdirs
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset
+from wlhn.data.dataset import Column, Dataset, Skipped
 from wlhn.data.splits import PARTS, Split
 from wlhn.files import replacing, write_json
 from wlhn.graphs import Graphs
 
-VERSION = 1
+VERSION = 2
 GRAPH_ARRAYS = tuple(f.name for f in fields(Graphs) if f.name != "node_ids")
 
 
@@ -68,6 +68,7 @@ def save_entry(entry: Path, dataset: Dataset) -> None:
         "columns": [asdict(column) for column in dataset.columns],
         "splits": len(dataset.splits),
         "notes": list(dataset.notes),
+        "skipped": [asdict(skipped) for skipped in dataset.skipped],
     }
     json.dumps(document, allow_nan=False)  # ids that JSON cannot hold fail before anything is written
     for name, array in arrays.items():
@@ -103,6 +104,7 @@ def load_entry(entry: Path) -> Dataset:
         columns=tuple(Column(**column | {"values": tuple(column["values"])}) for column in document["columns"]),
         splits=tuple(Split(*(arrays[f"{part}_{k}"] for part in PARTS)) for k in range(document["splits"])),
         notes=tuple(document["notes"]),
+        skipped=tuple(Skipped(**skipped) for skipped in document["skipped"]),
     )
 
 

@@ -16,6 +16,7 @@ from wlhn.notebook import html_table
 
 Level = Literal["graph", "node"]
 Task = Literal["classification", "binary", "regression", "none"]
+TaskChoice = Literal["classification", "regression"]  # what the user can ask for
 Role = Literal["feature", "category", "target", "id", "from", "to", "smiles", "split", "ignored"]
 
 
@@ -27,17 +28,34 @@ class Column:
     role: Role
     kind: str  # "numeric", "categories", "text", …
     detail: str = ""
-    values: tuple[Any, ...] = ()  # the categories in the order of their codes
+    values: tuple[Any, ...] = ()  # the categories in the order of their codes; None among them stands for an empty cell
     edge: bool = False  # a column of edges; the others are of nodes or graphs
+    missing: str = ""  # of a target: what stands for an unknown one, beside an empty cell
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """An item of the source that could not be read and was left out on request."""
+
+    position: int  # among all items of the source, those that were read and those that were not
+    id: Any  # the user's name of it, or its position
+    why: str
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Graphs with one target for each graph or each node.
+    """Graphs with one target for each graph or each node, where it is known.
 
-    y holds class indices 0 … C−1 (task "classification"; `classes` are the original values in that order), 0/1 with
-    NaN where unknown, (items, tasks) (task "binary"), or numbers (task "regression"). Without targets (task "none") it
-    has no columns.
+    y holds class indices 0 … C−1 (task "classification"; `classes` are the original values in that order), 0/1,
+    (items, tasks) (task "binary"), or numbers (task "regression"). Without targets (task "none") it has no columns.
+    A target that is unknown is the index −1 among classes and NaN elsewhere; nobody need know that who asks `labelled`.
+    Numbers of x and edge_attr that are unknown are NaN; an `Encoding` fills them in.
+
+    >>> from wlhn.data import as_dataset
+    >>> import networkx as nx
+    >>> club = as_dataset(nx.path_graph(3), ["a", None, "b"], level="node")
+    >>> club.labelled.tolist(), club.summary
+    ([True, False, True], '3 nodes, 2 with a target: 2 classes')
     """
 
     name: str
@@ -52,7 +70,8 @@ class Dataset:
     graph_ids: Sequence[Any] | None = None  # the user's names of the graphs
     columns: tuple[Column, ...] = ()
     splits: tuple[Split, ...] = ()  # as published with the data
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what the user should know of how this was read; commands print them
+    skipped: tuple[Skipped, ...] = ()  # what was left out of the source
     training_x: NDArray[Any] | None = None  # (nodes, features) that nodes have in place of x where they are trained on
 
     def __post_init__(self) -> None:
@@ -109,6 +128,29 @@ class Dataset:
         )
 
     @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """(items,) whether an item has a target, at least one where there are several."""
+        if self.task == "classification":
+            return np.asarray(self.y >= 0)
+        y = self.y if self.y.ndim == 2 else self.y[:, None]
+        return np.asarray(~np.isnan(y.astype(np.float64)).all(axis=1))
+
+    @property
+    def summary(self) -> str:
+        """How many items there are, how many have a target and what it is, what is missing and what is not used."""
+        known = int(self.labelled.sum())
+        parts = [f"{len(self):,} {self.level}s"]
+        if self.task != "none":
+            several = "" if self.task == "classification" else f"{self.num_outputs} {self.task} target"
+            what = f"{len(self.classes)} classes" if not several else several + "s" * (self.num_outputs != 1)
+            parts.append(f"{'all' if known == len(self) else f'{known:,}'} with a target: {what}")
+        else:
+            parts.append("no targets")
+        parts += [f"column '{c.name}': {c.detail}" for c in self.columns if c.role == "ignored" and c.detail]
+        parts += [f"{len(self.skipped):,} skipped"] * bool(self.skipped)
+        return ", ".join(parts[:2]) + "".join(f"; {part}" for part in parts[2:])
+
+    @property
     def num_outputs(self) -> int:
         """What a model has to give for an item: classes, tasks or numbers."""
         return len(self.classes) if self.task == "classification" else int(np.prod(self.y.shape[1:], dtype=int))
@@ -138,7 +180,7 @@ class Dataset:
             raise InputError(f"{self.name}: select takes graphs, and the items of this set are nodes")
         index = np.atleast_1d(np.asarray(index))
         ids = None if self.graph_ids is None else [self.graph_ids[i] for i in np.arange(len(self))[index]]
-        return replace(self, graphs=self.graphs.select(index), y=self.y[index], graph_ids=ids, splits=())
+        return replace(self, graphs=self.graphs.select(index), y=self.y[index], graph_ids=ids, splits=(), skipped=())
 
 
 def available(graphs: Graphs) -> tuple[str, ...]:

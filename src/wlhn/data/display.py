@@ -37,7 +37,8 @@ def node_names(dataset: Dataset) -> NDArray[Any]:
         return np.full(graphs.num_nodes, "")
     values, place = np.unique(graphs.node_label, return_inverse=True)
     known = MUTAG_ATOMS if dataset.name == "MUTAG" else _label_values(dataset)
-    names = [str(known[v]) if 0 <= v < len(known) else str(v) for v in values.tolist()]
+    told = ["missing" if value is None else str(value) for value in known]
+    names = [told[v] if 0 <= v < len(told) else str(v) for v in values.tolist()]
     return np.array(names)[place]
 
 

@@ -1,6 +1,7 @@
 """What a model sees of a node: label one-hot, attributes, or its degree where there is neither.
 
-An `Encoding` is fixed on the training data and applied to any graphs, so that a column means the same in both.
+An `Encoding` is fixed on the training data and applied to any graphs, so that a column means the same in both. Numbers
+that are missing are filled in (`wlhn.data.gaps`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Dataset, available
+from wlhn.data.gaps import Filling, fill
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 
@@ -35,22 +37,29 @@ class Encoding:
     label_values: tuple[int, ...] = ()  # rising; a label that is not among them becomes a row of zeros
     max_degree: int = 0  # one-hot: larger degrees share the last column
     categories: tuple[int, ...] = ()  # where rows are categories: how many values each column can have
+    filling: Filling | None = None  # of attributes that are numbers
 
     def encode(self, graphs: Graphs) -> NDArray[Any]:
         """(nodes, features): float32, or integers where attributes are categories (OGB's atoms)."""
+        return self.encode_with_gaps(graphs)[0]
+
+    def encode_with_gaps(self, graphs: Graphs) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """The same, and which nodes lack a number that none lacked in training."""
         missing = [name for name in self.inputs if name not in available(graphs)]
         if missing:
             raise InputError(f"graphs have no node input '{missing[0]}', expected {' and '.join(self.inputs)}")
         if not self.inputs:
-            return self._degrees(graphs)
+            return self._degrees(graphs), np.zeros(graphs.num_nodes, bool)
+        new = np.zeros(graphs.num_nodes, bool)
         parts: list[NDArray[Any]] = []
         if "label" in self.inputs and graphs.node_label is not None:
             parts.append(_one_hot(graphs.node_label, np.array(self.label_values, dtype=np.int64)))
         if "x" in self.inputs and graphs.x is not None:
-            parts.append(graphs.x)
+            x, new = fill(self.filling, graphs.x)
+            parts.append(x)
         if len(parts) == 1 and np.issubdtype(parts[0].dtype, np.integer):
-            return parts[0]
-        return np.concatenate([part.astype(np.float32, copy=False) for part in parts], axis=1)
+            return parts[0], new
+        return np.concatenate([part.astype(np.float32, copy=False) for part in parts], axis=1), new
 
     def _degrees(self, graphs: Graphs) -> NDArray[Any]:
         degree = graphs.degree
@@ -75,7 +84,7 @@ def encoding(
     (3371, 7)
     """
     chosen = dataset.inputs if inputs is None else inputs
-    label, degrees = dataset.graphs.node_label, dataset.graphs.degree
+    label, x, degrees = dataset.graphs.node_label, dataset.graphs.x, dataset.graphs.degree
     values = np.unique(label).tolist() if "label" in chosen and label is not None else []
     top = int(degrees.max(initial=0)) if max_degree is None else max_degree
     return Encoding(
@@ -84,6 +93,7 @@ def encoding(
         label_values=tuple(values),
         max_degree=top if not chosen and degree == "onehot" else 0,
         categories=dataset.categories if tuple(chosen) == ("x",) else (),
+        filling=Filling.of(x) if "x" in chosen and x is not None else None,
     )
 
 

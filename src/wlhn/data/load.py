@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from wlhn.data.builtin import graph_atlas, karate_club
-from wlhn.data.dataset import Column, Dataset, Role
+from wlhn.data.dataset import Column, Dataset, Role, TaskChoice
 from wlhn.data.download import fetch
 from wlhn.data.outside import DATASETS, outside_dataset
 from wlhn.data.paths import Options, read_path
@@ -37,10 +37,11 @@ def load(
     self_loops: bool = False,
     directed: bool | None = None,
     drop_duplicates: bool = False,
-    regression: bool = False,
+    task: TaskChoice | None = None,
+    missing: str | None = None,
     roles: Mapping[str, Role] | None = None,
     like: Sequence[Column] = (),
-    skip_refused: bool = False,
+    skip_invalid: bool = False,
     seed: int = 0,
     progress: bool = False,
 ) -> Dataset:
@@ -53,16 +54,17 @@ def load(
     - self_loops: keep them; they are dropped otherwise
     - directed: whether edges have a direction, in node sets and the user's own files; as the format says otherwise
     - drop_duplicates: leave out the copies among the nodes of a geom-gcn set (Squirrel)
-    - regression: take a TU set's graph attributes as targets although it has graph labels
+    - task: "classification" or "regression", where the targets could be either; inferred otherwise, with a note
+    - missing: what stands for an unknown target beside an empty cell ("-1", "?"); "" says that nothing does
     - roles, like: what the columns of the user's own tables are; the columns of a data set to read this one like
-    - skip_refused: leave out molecules that RDKit refuses
+    - skip_invalid: leave out molecules that RDKit refuses; `Dataset.skipped` lists them
     - seed: of generated sets
     - progress: show bars on standard error
 
     >>> load("mutag")
     Dataset(MUTAG, graph classification, Graphs(188 graphs, 3371 nodes, 7442 directed edges))
     """
-    options = Options(self_loops, directed, drop_duplicates, regression, roles, like, skip_refused, progress)
+    options = Options(self_loops, directed, drop_duplicates, task, missing, roles, like, skip_invalid, progress)
     base, variants = split_name(str(data))
     name = known_name(base)
     if name is None and base in DATASETS:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
 from wlhn.data.dataset import Dataset
+from wlhn.data.readers.graph_files import GRAPH_FILES
 from wlhn.errors import InputError
 
 
@@ -17,13 +19,19 @@ def graph_names(dataset: Dataset) -> Sequence[Any]:
 
 
 def graph_position(dataset: Dataset, name: str) -> int:
-    """The position of the graph of this name; without names, the position itself.
+    """The position of the graph of this name (of a file, the ending may go); without names, the position itself.
 
     >>> from wlhn.data import load
     >>> graph_position(load("atlas"), "G7"), graph_position(load("MUTAG"), "12")
     (6, 12)
     """
-    return _find(f"{dataset.name}: no graph", [str(known) for known in graph_names(dataset)], name)
+    known = [str(known) for known in graph_names(dataset)]
+    if name not in known:
+        files = [full for full in known if PurePath(full).suffix in GRAPH_FILES and PurePath(full).stem == name]
+        if len(files) > 1:
+            raise InputError(f"{dataset.name}: graph {name!r} may be {' or '.join(files)}, expected one of these names")
+        name = files[0] if files else name
+    return _find(f"{dataset.name}: no graph", known, name)
 
 
 def node_position(dataset: Dataset, name: str) -> int:

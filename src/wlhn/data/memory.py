@@ -1,37 +1,85 @@
-"""Graphs that are in memory already, PyG's or networkx's, as a data set."""
+"""Graphs that are in memory already, PyG's or networkx's, as a data set.
+
+PyG graphs bring their targets (`y`) and, for nodes, their splits (`train_mask`, `val_mask`, `test_mask`). Attributes of
+networkx graphs are columns as those of GraphML files are: beside "label" and "x" (nodes) or "label" and "edge_attr"
+(edges), which `as_graphs` reads, text is a category and a number is a feature.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wlhn.data.dataset import Column, Dataset, Level, available, class_indices
-from wlhn.data.readers.encode import Targets
+from wlhn.data.dataset import Column, Dataset, Level, Role, TaskChoice, available
+from wlhn.data.readers.attributes import edge_attributes, node_attributes
+from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets, labelled_only
+from wlhn.data.readers.tables import Table, check_roles, check_task, gap_notes, infer_columns
+from wlhn.data.readers.values import attributes
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, as_graphs
 from wlhn.graphs.convert import instance_of
 
+MASKS = ("train_mask", "val_mask", "test_mask")
+OF_NODES, OF_EDGES = ("label", "x"), ("label", "edge_attr")  # what `as_graphs` reads itself
+
 
 def as_dataset(
-    source: Any, y: ArrayLike | None = None, *, name: str = "graphs", level: Level = "graph", graph_ids: Any = None
+    source: Any,
+    y: ArrayLike | None = None,
+    *,
+    name: str = "graphs",
+    level: Level = "graph",
+    graph_ids: Any = None,
+    task: TaskChoice | None = None,
+    missing: str | None = None,
+    roles: Mapping[str, Role] | None = None,
 ) -> Dataset:
     """Graphs in memory as a data set: PyG data sets and lists (their y, unless given), networkx graphs, `Graphs`.
 
+    Args:
+        source: the graphs, or one graph.
+        y: one target for each item, None or NaN where it is unknown.
+        level: whether items are graphs or nodes.
+        graph_ids: names of the graphs.
+        task, missing, roles: as in `load`; roles are about attributes of networkx graphs.
+
     >>> as_dataset([nx.path_graph(3), nx.cycle_graph(3)], ["tree", "cycle"]).classes
     ('cycle', 'tree')
+    >>> club = as_dataset(nx.karate_club_graph(), level="node", roles={"club": "target", "weight": "ignored"})
+    >>> club.classes, club.inputs
+    (('Mr. Hi', 'Officer'), ())
     """
+    check_task(task)
     single = isinstance(source, nx.Graph | Graphs | np.ndarray) or instance_of(source, "torch_geometric.data", "Data")
     parts = [source] if single else list(source)
-    source = source if single else parts
-    graphs, columns = graphs_in_memory(source)
-    given = _pyg_targets(parts) if y is None else np.asarray(y)
+    graphs, labels, nodes, edges = _read(source if single else parts, (), roles, task)
+    tables = [table for table in (nodes, edges) if table is not None]
+    columns = labels + tuple(column for table in tables for column in table.columns)
+    if roles:
+        check_roles(roles, *(table.frame for table in tables))
     items = len(graphs) if level == "graph" else graphs.num_nodes
-    targets = Targets.none(items) if given is None else _targets_of(given)
+    given = _pyg_targets(parts) if y is None else y
+    if given is not None:
+        targets = _targets_of(given, name, task, missing)
+        if len(targets.y) != items:
+            raise InputError(
+                f"{name}: expected {items} targets, one for each {level}, found {len(targets.y)} "
+                '(level="node" or "graph" says what has targets)'
+            )
+    elif nodes is not None and nodes.names("target"):
+        if level == "graph":
+            raise InputError(f"{name}: '{nodes.names('target')[0]}' is a target of nodes, expected level=\"node\"")
+        targets = encode_targets(nodes, task, missing)
+    else:
+        targets = Targets.none(items)
+    splits = () if nodes is None or level == "graph" else encode_split(nodes, targets)
     return Dataset(
         name=name,
         graphs=graphs,
@@ -39,36 +87,74 @@ def as_dataset(
         inputs=available(graphs),
         graph_ids=graph_ids,
         columns=columns,
-        splits=_pyg_splits(source) if level == "node" else (),
-        **vars(targets),
+        splits=splits or (_pyg_splits(parts, targets) if level == "node" else ()),
+        **targets.and_notes(*gap_notes(tables)),
     )
 
 
-def graphs_in_memory(source: Any, like: Sequence[Column] = ()) -> tuple[Graphs, tuple[Column, ...]]:
-    """Graphs as `as_graphs` reads them; labels that are text in networkx graphs become categories, told as columns.
+def graphs_in_memory(
+    source: Any, like: Sequence[Column] = (), roles: Mapping[str, Role] | None = None
+) -> tuple[Graphs, tuple[Column, ...]]:
+    """Graphs as `as_graphs` reads them, with the attributes of networkx graphs, which are told as columns.
 
     With the columns of earlier graphs (`like`) categories keep their codes, and a new one has the code −1.
 
     >>> water = nx.Graph([(0, 1), (0, 2)])
-    >>> nx.set_node_attributes(water, {0: "O", 1: "H", 2: "H"}, "label")
+    >>> nx.set_node_attributes(water, {0: "O", 1: "H", 2: "H"}, "element")
     >>> graphs, columns = graphs_in_memory([water])
     >>> graphs.node_label.tolist(), columns[0].values
     ([1, 0, 0], ('H', 'O'))
     """
+    graphs, labels, *tables = _read(source, like, roles, None)
+    return graphs, labels + tuple(column for table in tables if table is not None for column in table.columns)
+
+
+def _read(
+    source: Any, like: Sequence[Column], roles: Mapping[str, Role] | None, task: TaskChoice | None
+) -> tuple[Graphs, tuple[Column, ...], Table | None, Table | None]:
+    """(graphs, columns of labels, table of nodes, table of edges); but for the first, of networkx graphs only."""
     parts = [source] if isinstance(source, nx.Graph) else source
     if not isinstance(parts, Sequence) or not any(isinstance(part, nx.Graph) for part in parts):
-        return as_graphs(source), ()
-    columns = []
-    for edge in (False, True):
-        known = next((c.values for c in like if c.name == "label" and c.edge == edge and c.kind == "categories"), None)
-        found = [value for part in parts if isinstance(part, nx.Graph) for value in _labels(part, edge)]
-        if known is None and not any(isinstance(value, str) for value in found):
-            continue
-        values = tuple(sorted({v for v in found if v is not None}, key=lambda v: (str(type(v)), v)))
-        values = values if known is None else known
-        parts = [_coded(part, edge, values) if isinstance(part, nx.Graph) else part for part in parts]
-        columns.append(Column("label", "category", "categories", f"{len(values)} values", values, edge))
-    return as_graphs(parts), tuple(columns)
+        return as_graphs(source), (), None, None
+    strange = next((part for part in parts if not isinstance(part, nx.Graph)), None)
+    if strange is not None:
+        as_graphs([strange])  # says what is no graph at all
+        raise InputError(f"networkx graphs and {type(strange).__name__} in one list, expected graphs of one kind")
+    names = [f"graph {k}" for k in range(len(parts))]
+    nodes = node_attributes(parts, names, Path(), roles=roles, like=like, task=task, without=OF_NODES)
+    of_edges = {name: role for name, role in (roles or {}).items() if name not in nodes.frame.columns}
+    edges = edge_attributes(parts, names, Path(), of_edges, like, without=OF_EDGES)
+    label, x = encode_features(nodes)
+    parts, node_labels = _with_codes(parts, like, edge=False)
+    parts, edge_labels = _with_codes(_with_attributes(parts, edges), like, edge=True)
+    graphs = as_graphs(parts)
+    if label is not None and graphs.node_label is not None:  # a label there is already
+        column = next(c for c in nodes.columns if c.role in ("feature", "category") and c.kind == "categories")
+        x, label = _beside(x, (label[:, None] == np.arange(len(column.values))).astype(np.float32)), None
+    if graphs.x is not None and x is not None and np.issubdtype(graphs.x.dtype, np.integer):
+        raise InputError("networkx graphs, x: holds categories beside other attributes, expected numbers (floats) in x")
+    graphs = replace(graphs, node_label=graphs.node_label if label is None else label, x=_beside(graphs.x, x))
+    return graphs, node_labels + edge_labels, nodes, edges
+
+
+def _beside(x: NDArray[Any] | None, more: NDArray[Any] | None) -> NDArray[Any] | None:
+    if x is None or more is None:
+        return more if x is None else x
+    return np.concatenate([x, more], axis=1)
+
+
+def _with_codes(
+    parts: Sequence[nx.Graph], like: Sequence[Column], *, edge: bool
+) -> tuple[Sequence[nx.Graph], tuple[Column, ...]]:
+    """Graphs whose attribute "label" is a code where it was text."""
+    known = next((c.values for c in like if c.name == "label" and c.edge == edge and c.kind == "categories"), None)
+    found = [value for part in parts for value in _labels(part, edge)]
+    if known is None and not any(isinstance(value, str) for value in found):
+        return parts, ()
+    values = tuple(sorted({v for v in found if v is not None}, key=lambda v: (str(type(v)), v)))
+    values = values if known is None else known
+    column = Column("label", "category", "categories", f"{len(values)} values", values, edge)
+    return [_coded(part, edge, values) for part in parts], (column,)
 
 
 def _labels(graph: nx.Graph, edge: bool) -> Iterable[Any]:
@@ -85,35 +171,89 @@ def _coded(graph: nx.Graph, edge: bool, values: tuple[Any, ...]) -> nx.Graph:
     return graph
 
 
+def _with_attributes(parts: Sequence[nx.Graph], table: Table) -> Sequence[nx.Graph]:
+    """Copies whose edges carry the columns of a table in "label" and "edge_attr", behind what they carry there."""
+    label, attr = encode_features(table)
+    if label is None and attr is None:
+        return parts
+    if label is not None and any(value is not None for part in parts for value in _labels(part, True)):
+        column = next(c for c in table.columns if c.role in ("feature", "category") and c.kind == "categories")
+        attr, label = _beside(attr, (label[:, None] == np.arange(len(column.values))).astype(np.float32)), None
+    copies, row = [part.copy() for part in parts], 0
+    for graph in copies:
+        for *_, data in graph.edges(data=True):
+            if label is not None:
+                data["label"] = int(label[row])
+            if attr is not None:
+                data["edge_attr"] = [*np.atleast_1d(data.get("edge_attr", [])), *attr[row].tolist()]
+            row += 1
+    return copies
+
+
 def _pyg_targets(parts: list[Any]) -> NDArray[Any] | None:
     """The y of PyG graphs, one row for each graph or node."""
     given = [part["y"] for part in parts if instance_of(part, "torch_geometric.data", "Data") and "y" in part]
-    if len(given) < len(parts) or not given:
+    given = [value for value in given if value is not None]
+    if not given:
         return None
-    values = np.concatenate([np.atleast_1d(value.detach().cpu().numpy()) for value in given])
+    if len(given) < len(parts):
+        raise InputError(f"{len(given)} of {len(parts)} PyG graphs have a y, expected all or none (NaN: unknown)")
+    rows = [np.atleast_1d(value.detach().cpu().numpy() if hasattr(value, "detach") else value) for value in given]
+    if len({row.shape[1:] for row in rows}) > 1:
+        raise InputError("the y of PyG graphs differ in their number of columns, expected the same for all")
+    values = np.concatenate(rows)
     return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
 
-def _pyg_splits(data: Any) -> tuple[Split, ...]:
-    """The split that PyG's masks of one graph's nodes give, as its node data sets have them."""
-    masks = ("train_mask", "val_mask", "test_mask")
-    if not instance_of(data, "torch_geometric.data", "Data") or not all(mask in data for mask in masks):
+def _pyg_splits(parts: list[Any], targets: Targets) -> tuple[Split, ...]:
+    """The splits that PyG's masks of nodes give: one, or one for each column of the masks."""
+    if not all(instance_of(part, "torch_geometric.data", "Data") and MASKS[0] in part for part in parts):
         return ()
-    columns = [data[mask].cpu().numpy().reshape(data.num_nodes, -1).T for mask in masks]  # one row a split
-    return tuple(Split(*(np.flatnonzero(mask) for mask in parts)) for parts in zip(*columns, strict=True))
+    masks = []
+    for name in MASKS:
+        there = [part for part in parts if name in part]
+        if there and len(there) < len(parts):
+            raise InputError(f"{len(there)} of {len(parts)} PyG graphs have a {name}, expected all or none")
+        columns = [part[name].cpu().numpy().astype(bool).reshape(part.num_nodes, -1) for part in there]
+        masks.append(np.concatenate(columns) if columns else np.zeros((len(targets.y), 1), bool))
+    several = max(mask.shape[1] for mask in masks)
+    for name, mask in zip(MASKS, masks, strict=True):
+        if mask.shape[1] not in (1, several):
+            raise InputError(f"{name}: {mask.shape[1]} columns, expected one or {several} as the other masks have")
+    wide = [np.broadcast_to(mask, (len(mask), several)) for mask in masks]
+    splits = (Split(*(np.flatnonzero(mask[:, k]) for mask in wide)) for k in range(several))
+    return tuple(labelled_only(split, targets) for split in splits)
 
 
-def _targets_of(y: NDArray[Any]) -> Targets:
-    """Numbers with a fraction, or more than one a row, are regression targets, the rest are classes."""
-    if y.ndim == 1 and not np.issubdtype(y.dtype, np.floating):
-        return Targets(*_classes(y))
-    if y.ndim == 2 and (np.isnan(y) | (y == 0) | (y == 1)).all():
-        return Targets(y.astype(np.float32), "binary")
-    if not np.isfinite(y).all():
-        raise InputError(f"y, row {np.argwhere(~np.isfinite(y))[0][0]}: expected a finite number")
-    return Targets(y.astype(np.float32), "regression")
+def _targets_of(y: ArrayLike, name: str, task: TaskChoice | None, missing: str | None) -> Targets:
+    """Targets as tables of one column have them; more than one a row are 0/1 answers or numbers."""
+    import pandas as pd
+
+    values = np.asarray(y) if not isinstance(y, list | tuple) else _array(y)
+    if values.ndim == 2 and values.dtype.kind in "iufb":
+        numbers = values.astype(np.float32)
+        if np.isinf(numbers).any():
+            raise InputError(f"{name}, y, row {np.argwhere(np.isinf(numbers))[0][0]}: expected a finite number")
+        answers = task != "regression" and (np.isnan(numbers) | (numbers == 0) | (numbers == 1)).all()
+        if not answers and task == "classification":
+            raise InputError(f"{name}, y: {values.shape[1]} columns, expected 0 and 1 in them for classification")
+        return Targets(numbers, "binary" if answers else "regression")
+    if values.ndim != 1:
+        raise InputError(f"{name}, y: expected one target for each item, found shape {values.shape}")
+    if missing:
+        values = np.array([None if str(value) == missing else value for value in values.tolist()], dtype=object)
+    column = pd.Series(values) if values.dtype.kind in "iuf" else attributes(values.tolist(), range(len(values)))
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise InputError(f"{name}, y, row {np.flatnonzero(np.isinf(values))[0]}: expected a finite number")
+    frame = pd.DataFrame({"y": column})
+    columns = infer_columns(frame, expected=(), roles={"y": "target"}, task=task)
+    return replace(encode_targets(Table(Path(name), frame, columns), task, missing), targets=())
 
 
-def _classes(y: NDArray[Any]) -> tuple[NDArray[np.int64], Any, tuple[Any, ...]]:
-    indices, classes = class_indices(y)
-    return indices, "classification", classes
+def _array(y: Sequence[Any]) -> NDArray[Any]:
+    """A list as an array, of objects where kinds are mixed (numpy would make text of them)."""
+    plain = np.asarray(y, dtype=object)
+    if plain.ndim != 1:
+        return np.asarray(y)
+    kinds = {type(value) for value in y}
+    return np.asarray(y) if len(kinds) == 1 else plain

@@ -77,6 +77,14 @@ class Split:
                 raise InputError(f"{where}: {part} has item {values[-1]}, expected 0 to {items - 1}")
         return self
 
+    def among(self, items: NDArray[np.bool_]) -> Split:
+        """This split without the items that the mask leaves out: those without a target.
+
+        >>> Split([0, 1], [2], [3]).among(np.array([True, False, True, True])).train.tolist()
+        [0]
+        """
+        return Split(*(getattr(self, part)[items[getattr(self, part)]] for part in PARTS))
+
 
 def splits_hash(splits: Iterable[Split]) -> str:
     """One hash for several splits in their order.
@@ -87,16 +95,28 @@ def splits_hash(splits: Iterable[Split]) -> str:
     return hashlib.sha256(" ".join(split.hash for split in splits).encode()).hexdigest()[:12]
 
 
-def stratified_folds(y: ArrayLike, *, folds: int = 10, holdout: float = 0.1, seed: int = 0) -> list[Split]:
+def stratified_folds(
+    y: ArrayLike,
+    *,
+    folds: int = 10,
+    holdout: float = 0.1,
+    seed: int = 0,
+    among: NDArray[np.bool_] | None = None,
+) -> list[Split]:
     """Cross-validation: each item is tested once; a share `holdout` of the rest validates. Stratified by class.
 
     Between folds every class count differs by one at most, and so does the size. Targets that are not integers
-    (regression) only say how many items there are.
+    (regression) only say how many items there are. A mask `among` leaves out the other items: pass the `labelled` of a
+    data set.
 
     >>> [split.test.tolist() for split in stratified_folds([0, 0, 1, 1], folds=2, holdout=0.5)]
     [[1, 3], [0, 2]]
     """
     values = np.asarray(y)
+    if among is not None and not among.all():
+        items = np.flatnonzero(among)
+        drawn = stratified_folds(values[items], folds=folds, holdout=holdout, seed=seed)
+        return [_of_these(split, items) for split in drawn]
     if not 2 <= folds <= len(values):
         raise InputError(f"folds: expected 2 to {len(values)} (the number of items), found {folds}")
     if not 0 < holdout < 1:
@@ -112,15 +132,24 @@ def stratified_folds(y: ArrayLike, *, folds: int = 10, holdout: float = 0.1, see
 
 
 def random_splits(
-    items: int, *, ratios: tuple[float, float, float] = (0.6, 0.2, 0.2), repeats: int = 10, seed: int = 0
+    items: int,
+    *,
+    ratios: tuple[float, float, float] = (0.6, 0.2, 0.2),
+    repeats: int = 10,
+    seed: int = 0,
+    among: NDArray[np.bool_] | None = None,
 ) -> list[Split]:
-    """Independent random splits, as the paper draws them for nodes (60/20/20, ten times).
+    """Independent random splits, as the paper draws them for nodes (60/20/20, ten times); `among` as in folds.
 
     >>> random_splits(10, repeats=1)
     [Split(6 train, 2 valid, 2 test, ...)]
     """
     if min(ratios) < 0 or abs(sum(ratios) - 1) > 1e-9:
         raise InputError(f"ratios: expected three shares that sum to 1, found {ratios}")
+    if among is not None and not among.all():
+        known = np.flatnonzero(among)
+        drawn = random_splits(len(known), ratios=ratios, repeats=repeats, seed=seed)
+        return [_of_these(split, known) for split in drawn]
     first, second = round(ratios[0] * items), round((ratios[0] + ratios[1]) * items)
     orders = (np.random.default_rng([seed, k]).permutation(items) for k in range(repeats))
     return [Split(train=o[:first], valid=o[first:second], test=o[second:]) for o in orders]
@@ -189,6 +218,11 @@ def _deal(values: NDArray[Any], hands: int, generator: np.random.Generator) -> N
     hand = np.empty(len(values), np.int64)
     hand[order] = (np.arange(len(values)) + generator.integers(hands)) % hands
     return hand
+
+
+def _of_these(split: Split, items: NDArray[Any]) -> Split:
+    """A split of the positions of some items as one of the items."""
+    return Split(*(items[getattr(split, part)] for part in PARTS))
 
 
 def _positions(name: str, values: ArrayLike) -> NDArray[np.int64]:

@@ -33,6 +33,7 @@ class Statistics:
     classes: int
     targets: int
     class_counts: tuple[int, ...]
+    labelled: int  # items with a target
 
 
 def statistics(dataset: Dataset) -> Statistics:
@@ -48,7 +49,8 @@ def statistics(dataset: Dataset) -> Statistics:
     out_ptr, successors, _ = group_by_target(targets, sources, graphs.num_nodes)
     pairs, loops = undirected_edges(graphs.row_ptr, graphs.neighbour, out_ptr, successors, graphs.node_ptr)
     sizes = np.diff(graphs.node_ptr)
-    classified = dataset.task == "classification"
+    classified, labelled = dataset.task == "classification", dataset.labelled
+    known = dataset.y[labelled]
     return Statistics(
         graphs=len(graphs),
         nodes=graphs.num_nodes,
@@ -67,5 +69,6 @@ def statistics(dataset: Dataset) -> Statistics:
         edge_labels=0 if graphs.edge_label is None else len(np.unique(graphs.edge_label)),
         classes=len(dataset.classes),
         targets=int(np.prod(dataset.y.shape[1:], dtype=int)),
-        class_counts=tuple(np.bincount(dataset.y, minlength=len(dataset.classes)).tolist()) if classified else (),
+        class_counts=tuple(np.bincount(known, minlength=len(dataset.classes)).tolist()) if classified else (),
+        labelled=int(labelled.sum()),
     )

@@ -2,7 +2,7 @@
 
 Numbers are shifted and scaled to mean 0 and deviation 1 over the training nodes, or pass as they are. A label, category
 or edge label that was not there in training becomes nothing (a row of zeros, or the category −1, which embeds to zero),
-and is counted.
+and is counted. Missing numbers are filled by the mean of the training nodes (`wlhn.data.gaps`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from wlhn.data.dataset import Dataset
 from wlhn.data.features import Degree, Encoding, encoding
+from wlhn.data.gaps import Filling, fill
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 
@@ -96,6 +97,7 @@ class Vocabulary:
     columns: Columns
     edges: Literal["labels", "features"] | None = None  # what the model sees of an edge
     edge_columns: Columns | None = None
+    edge_filling: Filling | None = None  # of edges' features that are numbers
 
     @staticmethod
     def fit(dataset: Dataset, degree: Degree = "scalar", edges: bool = False, standardise: bool = False) -> Vocabulary:
@@ -108,7 +110,9 @@ class Vocabulary:
             return Vocabulary(nodes, columns, "labels", Columns.of(graphs.edge_label[:, None]))
         if graphs.edge_attr is None:
             raise InputError(f"{dataset.name}: edges have neither labels nor features, expected either (edge_features)")
-        return Vocabulary(nodes, columns, "features", Columns.of(graphs.edge_attr, standardise))
+        filling = Filling.of(graphs.edge_attr)
+        edge_columns = Columns.of(fill(filling, graphs.edge_attr)[0], standardise)
+        return Vocabulary(nodes, columns, "features", edge_columns, filling)
 
     @property
     def in_channels(self) -> int | tuple[int, ...]:
@@ -120,14 +124,18 @@ class Vocabulary:
 
     def encode(self, graphs: Graphs) -> Encoded:
         """Graphs as the model sees them, and how much of them it has never seen."""
-        x, unknown = self.columns.encode(self.nodes.encode(graphs))
+        rows, gaps = self.nodes.encode_with_gaps(graphs)
+        x, unknown = self.columns.encode(rows)
+        unknown = unknown | gaps
         if "label" in self.nodes.inputs and graphs.node_label is not None:
             unknown = unknown | ~np.isin(graphs.node_label, self.nodes.label_values)
         if not self.nodes.inputs and self.nodes.degree == "onehot":
             unknown = unknown | (graphs.degree > self.nodes.max_degree)
         if self.edge_columns is None:
             return Encoded(replace(graphs, edge_label=None, edge_attr=None), x, int(unknown.sum()), 0)
-        edge_x, unknown_edges = self.edge_columns.encode(self._edge_values(graphs))
+        edge_rows, edge_gaps = fill(self.edge_filling, self._edge_values(graphs))
+        edge_x, unknown_edges = self.edge_columns.encode(edge_rows)
+        unknown_edges = unknown_edges | edge_gaps
         seen = replace(graphs, edge_label=None, edge_attr=edge_x)
         return Encoded(seen, x, int(unknown.sum()), int(unknown_edges.sum()))
 
@@ -150,12 +158,14 @@ class Vocabulary:
         True
         """
         nodes: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in document["nodes"].items()}
+        nodes["filling"] = Filling.from_json(nodes.get("filling"))  # runs of before it was there have none
         edge_columns = document["edge_columns"]
         return Vocabulary(
             nodes=Encoding(**nodes),
             columns=_columns(document["columns"]),
             edges=document["edges"],
             edge_columns=None if edge_columns is None else _columns(edge_columns),
+            edge_filling=Filling.from_json(document.get("edge_filling")),
         )
 
 

@@ -24,8 +24,8 @@ def as_graphs(source: Any) -> Graphs:
     """Any supported graph or collection of graphs as `Graphs`.
 
     Accepts `Graphs`; PyG `Data`, `Batch`, data sets and lists of `Data`; networkx graphs and lists of them (node
-    attributes "label" and "x", edge attributes "label" and "edge_attr" are kept); scipy sparse matrices, whose entries
-    a_ij ≠ 0 are edges i → j; and arrays of edges (2, m).
+    attributes "label" and "x", edge attributes "label" and "edge_attr" are kept; `wlhn.data.as_dataset` makes columns
+    of all others); scipy sparse matrices, whose entries a_ij ≠ 0 are edges i → j; and arrays of edges (2, m).
 
     >>> import networkx as nx
     >>> as_graphs([nx.path_graph(3), nx.star_graph(["hub", "a", "b"])])

@@ -38,7 +38,7 @@ class Graphs:
     node_ptr: IntArray  # (graphs + 1,)
     row_ptr: IntArray  # (nodes + 1,)
     neighbour: IntArray  # (edges,) sources, grouped by target
-    x: NDArray[Any] | None = None  # (nodes, features); integer columns are categories, float columns are numbers
+    x: NDArray[Any] | None = None  # (nodes, features); integers are categories, floats numbers (NaN: missing)
     node_label: IntArray | None = None  # (nodes,)
     edge_label: IntArray | None = None  # (edges,) in the order of `neighbour`
     edge_attr: NDArray[Any] | None = None  # (edges, features), likewise
@@ -242,7 +242,7 @@ def _features(name: str, values: ArrayLike | None, length: int) -> NDArray[Any] 
         array = array[:, None]
     if array.ndim != 2 or len(array) != length:
         raise InputError(f"{name}: expected {length} rows of features, found shape {array.shape}")
-    if np.issubdtype(array.dtype, np.floating) and not np.isfinite(array).all():
-        row, column = np.argwhere(~np.isfinite(array))[0]
+    if np.issubdtype(array.dtype, np.floating) and np.isinf(array).any():  # NaN is a number that is missing
+        row, column = np.argwhere(np.isinf(array))[0]
         raise InputError(f"{name}, row {row}, column {column}: expected a finite number, found {array[row, column]}")
     return array

@@ -221,7 +221,7 @@ def initial_values_of(graphs: Graphs, initial: Initial | ArrayLike) -> ArrayLike
     if initial == "label" and graphs.node_label is not None:
         return graphs.node_label
     if initial == "features" and graphs.x is not None:
-        return graphs.x
+        return _complete("x", graphs.x)
     if initial in ("label", "features"):
         raise InputError(f"initial: the graphs have no node {initial}{'s' * (initial == 'label')}")
     raise InputError(f"initial: expected uniform, degree, label, features or an array, found {initial!r}")
@@ -233,5 +233,15 @@ def edge_values_of(graphs: Graphs, edge_labels: bool | ArrayLike) -> ArrayLike:
         return edge_labels
     for given in (graphs.edge_label, graphs.edge_attr):
         if given is not None:
-            return given
+            return _complete("edge_attr", given)
     raise InputError("edge_labels: the graphs have neither edge labels nor edge features")
+
+
+def _complete(name: str, values: NDArray[Any]) -> NDArray[Any]:
+    """Values of which none is missing: NaN equals nothing, not even itself."""
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        row, column = np.argwhere(np.isnan(np.atleast_2d(values)))[0]
+        raise InputError(
+            f"{name}, row {row}, column {column}: a number is missing, expected all (`wlhn.data.features` fills in)"
+        )
+    return values

@@ -30,7 +30,7 @@ def written(path: Path, frame: pd.DataFrame) -> Path:
 def test_the_graph_is_that_of_the_edges(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, names: object, rows: int
 ) -> None:
-    monkeypatch.setattr("wlhn.data.readers.edge_tables.ROWS", rows)
+    monkeypatch.setattr("wlhn.data.readers.pieces.ROWS", rows)
     graph = nx.barabasi_albert_graph(60, 2, seed=1)
     edges = [(names(u), names(v)) for u, v in graph.edges]  # type: ignore[operator]
     frame = pd.DataFrame(edges, columns=["Source", "Target"]).assign(weight=0.5)
@@ -40,7 +40,7 @@ def test_the_graph_is_that_of_the_edges(
     assert dataset.graphs.num_edges == 2 * len(edges)
     assert (dataset.name, dataset.level, dataset.task) == ("friends", "node", "none")
     assert ids == (sorted(ids) if isinstance(ids[0], int) else list(dict.fromkeys(v for edge in edges for v in edge)))
-    assert [(c.name, c.role) for c in dataset.columns][2] == ("weight", "ignored")
+    assert [(c.name, c.role) for c in dataset.columns][2] == ("weight", "feature")
 
 
 def test_directions_loops_and_copies(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_name_is_what_stands_there(tmp_path: Path) -> None:
 def test_bad_tables_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, sentence: str, pieces: int
 ) -> None:
-    monkeypatch.setattr("wlhn.data.readers.edge_tables.ROWS", pieces)
+    monkeypatch.setattr("wlhn.data.readers.pieces.ROWS", pieces)
     path = tmp_path / "edges.csv"
     path.write_text(text)
     with pytest.raises(InputError, match=sentence):
@@ -91,7 +91,7 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
 def test_edges_of_a_table_of_nodes_are_read_in_pieces_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
-    monkeypatch.setattr("wlhn.data.readers.edge_tables.ROWS", rows)
+    monkeypatch.setattr("wlhn.data.readers.pieces.ROWS", rows)
     (tmp_path / "nodes.csv").write_text("id,klass\na,0\nb,1\nc,0\n")
     (tmp_path / "edges.csv").write_text("from,to\nc,a\nb,c\n")
     assert load(tmp_path).graphs.edge_index.tolist() == [[2, 2, 1, 0], [0, 1, 2, 2]]

@@ -121,10 +121,10 @@ def test_refused_smiles_are_named_or_left_out(tmp_path: Path) -> None:
     path.write_text("name,smiles,dose\na,CCO,0.5\nb,C(C,1.5\nc,CC,2.5\n")
     with pytest.raises(InputError, match=r"m.csv, line 3: expected SMILES .* refuses 'C\(C'"):
         read_smiles(path)
-    dataset = read_smiles(path, skip_refused=True)
+    dataset = read_smiles(path, skip_invalid=True)
     assert dataset.graph_ids == ["a", "c"]
     assert (dataset.y.tolist(), dataset.task) == ([0.5, 2.5], "regression")
-    assert dataset.notes == ("1 molecules left out that RDKit refuses",)
+    assert dataset.notes == ("1 molecule skipped that RDKit refuses: b (line 3)",)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The user's own graphs: what goes into files comes back; roles are inferred, shown, and can be set."""
 
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
@@ -63,7 +64,7 @@ def test_attributes_of_graphml_become_label_and_features(tmp_path: Path) -> None
 @pytest.mark.parametrize("ending", ["graphml", "gml"])
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph])
 def test_attributes_of_edges_become_labels_and_features(tmp_path: Path, kind: type[nx.Graph], ending: str) -> None:
-    """In both directions where edges have none; what some lack is ignored; codes are those of earlier data."""
+    """In both directions where edges have none; what some lack is a gap; codes are those of earlier data."""
     write = {"graphml": nx.write_graphml, "gml": nx.write_gml}[ending]
     for k, hows in enumerate((["met", "wed"], ["wed", "sued"])):
         graph = kind()
@@ -75,19 +76,20 @@ def test_attributes_of_edges_become_labels_and_features(tmp_path: Path, kind: ty
     roles = {column.name: (column.role, column.kind, column.edge) for column in old.columns}
     assert roles["how"] == ("feature", "categories", True)
     assert roles["weight"] == ("feature", "numeric", True)
-    assert roles["since"][0] == "ignored"
+    assert roles["since"] == ("feature", "numeric", True)
+    assert any("'since' of 1 of 3 edges" in note for note in old.notes)
     place = {name: k for k, name in enumerate(old.graphs.ids(0))}
-    listed = [("a", "b", 0, 0.5), ("c", "b", 1, 2.5), ("c", "c", 0, 1.5)]
+    listed = [("a", "b", 0, 0.5, 1990), ("c", "b", 1, 2.5, -1), ("c", "c", 0, 1.5, 1991)]
     if kind is not nx.DiGraph:
-        listed += [("b", "a", 0, 0.5), ("b", "c", 1, 2.5)]
-    assert edge_list(old.graphs) == sorted((place[u], place[v], label, x) for u, v, label, x in listed)
+        listed += [("b", "a", 0, 0.5, 1990), ("b", "c", 1, 2.5, -1)]
+    known = replace(old.graphs, edge_attr=np.nan_to_num(old.graphs.edge_attr, nan=-1))  # type: ignore[call-overload]
+    assert edge_list(known) == sorted((place[u], place[v], label, *x) for u, v, label, *x in listed)
     new = load(tmp_path / f"1.{ending}", like=old.columns, self_loops=True).graphs
     assert set(new.edge_label.tolist()) == {1, -1}  # type: ignore[union-attr]
-    chosen = load(tmp_path / f"0.{ending}", roles={"how": "ignored", "weight": "category"}).graphs
+    roles_of = {"how": "ignored", "weight": "category", "since": "ignored"}
+    chosen = load(tmp_path / f"0.{ending}", roles=roles_of).graphs  # type: ignore[arg-type]
     assert chosen.edge_attr is None
     assert chosen.edge_label is not None
-    with pytest.raises(InputError, match="column 'since': expected a value, found nothing"):
-        load(tmp_path / f"0.{ending}", roles={"since": "feature"})
 
 
 def test_what_gml_nests_is_left_out(tmp_path: Path) -> None:
@@ -157,12 +159,13 @@ def test_ids_are_what_stands_there(tmp_path: Path) -> None:
     assert load(tables(tmp_path / "plain", "id,y\n0,0\n1,1\n", "u,v\n0,1\n")).graphs.node_ids is None
 
 
-def test_a_gap_in_graphml_is_named(tmp_path: Path) -> None:
+def test_a_gap_in_graphml_is_told(tmp_path: Path) -> None:
     graph = nx.path_graph(["a", "b"])
     graph.nodes["a"]["charge"] = 1.5
     nx.write_graphml(graph, tmp_path / "m.graphml")
-    with pytest.raises(InputError, match=r"m.graphml, node 'b', column 'charge': expected a value"):
-        load(tmp_path / "m.graphml")
+    dataset = load(tmp_path / "m.graphml")
+    assert np.isnan(dataset.graphs.x).tolist() == [[False], [True]]  # type: ignore[arg-type]
+    assert any("'charge' of 1 of 2 rows (the training mean and an indicator)" in note for note in dataset.notes)
 
 
 def test_split_column(tmp_path: Path) -> None:
@@ -177,9 +180,8 @@ def test_split_column(tmp_path: Path) -> None:
         (NODES, EDGES + "x,q,road,1\n", r"edges.csv, line 4: node 'q' is not in .*nodes.csv"),
         (NODES, "from\nx\n", r"edges.csv: expected one column with role 'to'"),
         (NODES + "x,a,1,1,red,no\n", EDGES, r"nodes.csv, line 5: node 'x' stands there twice"),
-        (NODES + "w,a,,1,red,no\n", EDGES, r"nodes.csv, line 5, column 'size': expected a value"),
         (NODES + "w,a,inf,1,red,no\n", EDGES, r"nodes.csv, line 5, column 'size': expected a finite number"),
-        (NODES + "w,a,1,1,red\n", EDGES, r"nodes.csv, line 5, column 'klass': expected a value"),
+        (NODES + ",a,1,1,red,no\n", EDGES, r"nodes.csv, line 5, column 'id': expected a value"),
         (NODES + "w,a,1,1,red,no,7\n", EDGES, r"nodes.csv: .*line 5"),
         (NODES, "from,to\nx,y,1\n", r"edges.csv, line 2: expected 2 fields as in the header, found more"),
         ("", EDGES, r"nodes.csv: empty, expected a header line"),

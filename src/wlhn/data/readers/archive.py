@@ -17,12 +17,12 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import IO, cast
 
+from wlhn.data.readers.limits import Form, check_text, check_unpacked
 from wlhn.errors import InputError
 
 STEP = 1 << 16  # compressed bytes at a time: with LZMA one step can grow seven thousandfold
 BLOCK = 1 << 24
-BOMB_SIZE = 1 << 28  # below this size nothing is called a bomb
-BOMB_RATIO = 500  # COLLAB, the best packed real set, has 35
+SUBFOLDERS = ("raw", "mapping", "split", "split/scaffold", "splits")  # of the layouts that have any
 
 BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError, NotImplementedError, RuntimeError)
 
@@ -42,6 +42,7 @@ class Archive:
         self.path = Path(path)
         self._zip: zipfile.ZipFile | None = None
         if self.path.is_dir():
+            refuse_links(self.path)
             self._entries = {p.name: p.name for p in sorted(self.path.iterdir()) if p.is_file()}
         else:
             with broken_as_input_error(str(self.path)):
@@ -92,7 +93,7 @@ class _GuardedGzip(gzip.GzipFile):
 
     def _count(self, step: bytes) -> bytes:
         self._unpacked += len(step)
-        check_size(str(self._path), self._unpacked, self._packed)
+        check_unpacked(str(self._path), self._unpacked, self._packed)
         return step
 
 
@@ -109,12 +110,49 @@ def open_gz(path: Path, *, progress: bool = False) -> Iterator[BufferedIOBase]:
         yield stream
 
 
-def read_whole(path: Path) -> bytes:
-    """A text file, gzipped or not."""
+@contextmanager
+def open_plain_or_gz(path: Path, *, progress: bool = False) -> Iterator[BufferedIOBase]:
+    """The bytes of a file, unpacked where its name ends in .gz."""
+    if path.suffix == ".gz":
+        with open_gz(path, progress=progress) as stream:
+            yield stream
+    else:
+        with path.open("rb") as plain:
+            yield plain
+
+
+def read_whole(path: Path, form: Form) -> bytes:
+    """A text file, gzipped or not, that will be held as a whole: no more of it than the limit allows."""
     if path.suffix != ".gz":
+        check_text(str(path), path.stat().st_size, form)
         return path.read_bytes()
+    parts: list[bytes] = []
+    size = 0
     with open_gz(path) as stream:
-        return b"".join(iter(lambda: stream.read(STEP), b""))
+        while step := stream.read(STEP):
+            parts.append(step)
+            size += len(step)
+            check_text(str(path), size, form)
+    return b"".join(parts)
+
+
+def refuse_links(folder: Path) -> None:
+    """No file of a data set is a link to somewhere else: whoever made the folder would read what the user can read.
+
+    >>> import os, tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> os.symlink("/etc/hostname", folder / "nodes.csv")
+    >>> refuse_links(folder)
+    Traceback (most recent call last):
+    wlhn.errors.InputError: ...nodes.csv: a symbolic link that leads out of the folder, expected the file itself ...
+    """
+    inside = folder.resolve()
+    for path in (folder, *(folder / name for name in SUBFOLDERS)):
+        for entry in (path, *sorted(path.iterdir())) if path.is_dir() else ():
+            if entry != folder and entry.is_symlink() and not entry.resolve().is_relative_to(inside):
+                raise InputError(
+                    f"{entry}: a symbolic link that leads out of the folder, expected the file itself (copy it there)"
+                )
 
 
 @contextmanager
@@ -142,14 +180,6 @@ def line_blocks(stream: BufferedIOBase) -> Iterator[bytes]:
         yield b"".join(parts)
 
 
-def check_size(where: str, unpacked: int, packed: int) -> None:
-    """Refuse what unpacks to far more than any real data set does."""
-    if unpacked > BOMB_SIZE and unpacked > BOMB_RATIO * packed:
-        raise InputError(
-            f"{where}: {packed:,} bytes unpack to {unpacked:,}, expected at most {BOMB_RATIO} times as many"
-        )
-
-
 def safe_entries(archive: zipfile.ZipFile, path: Path) -> dict[str, str]:
     """Plain file names → entries of a zip that points nowhere outside itself and is no bomb."""
     entries: dict[str, str] = {}
@@ -161,7 +191,7 @@ def safe_entries(archive: zipfile.ZipFile, path: Path) -> dict[str, str]:
         if not info.is_dir() and not PurePosixPath(name).name.startswith("."):  # as macOS adds them
             entries[PurePosixPath(name).name] = name
     try:
-        check_size(str(path), sum(info.file_size for info in archive.infolist()), path.stat().st_size)
+        check_unpacked(str(path), sum(info.file_size for info in archive.infolist()), path.stat().st_size)
     except InputError:
         archive.close()
         raise

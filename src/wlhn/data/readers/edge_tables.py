@@ -1,13 +1,13 @@
-"""One large graph from a table of its edges: CSV or TSV (gzipped or not) or Parquet, read piece by piece.
+"""One large graph from a table of its edges: text between separators (gzipped or not) or Parquet, read piece by piece.
 
-Memory holds the ends of the edges as 32-bit numbers and the name of each node once, never the text of the file. Columns
-beside the two ends are not read; tables of nodes and edges with features are `wlhn.data.readers.own`'s.
+Memory holds the ends of the edges as 32-bit numbers, the name of each node once and a number for every other cell,
+never the text of the file. Columns beside the two ends are attributes of the edges, as in all tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +15,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Column, Dataset, Role
-from wlhn.data.readers.edges import simple_graphs
-from wlhn.data.readers.encode import Targets
-from wlhn.data.readers.tables import NAMES, check_roles, infer_columns, name_of
+from wlhn.data.readers.edges import both_ways, origin, simple_graphs
+from wlhn.data.readers.encode import Targets, encode_features
+from wlhn.data.readers.pieces import read_pieces, separator_of
+from wlhn.data.readers.tables import NAMES, Table, check_roles, gap_notes, infer_columns, missing_role
+from wlhn.data.readers.values import attributes, is_numeric, name_of, typed
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ROWS = 1_000_000  # lines at a time
 ENDS: tuple[Role, Role] = ("from", "to")
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeTable:
+    """The edges of a table as they stand there."""
+
+    ends: NDArray[np.int32]  # (2, edges) numbers of nodes
+    label: NDArray[np.int64] | None
+    attr: NDArray[np.float32] | None
+    columns: tuple[Column, ...]
+    notes: tuple[str, ...]
+
+    def attributes(self, undirected: bool) -> dict[str, NDArray[Any]]:
+        """Labels and features of the edges in both directions, where there are any."""
+        given = {"edge_label": self.label, "edge_attr": self.attr}
+        row = None if self.label is None and self.attr is None else origin(self.ends, undirected)
+        return {name: values[row] for name, values in given.items() if values is not None}
 
 
 def read_edge_table(
@@ -33,6 +51,7 @@ def read_edge_table(
     directed: bool | None = None,
     self_loops: bool = False,
     roles: Mapping[str, Role] | None = None,
+    like: Sequence[Column] = (),
 ) -> Dataset:
     """The graph of a table of edges, nodes without targets; undirected unless told otherwise.
 
@@ -40,71 +59,93 @@ def read_edge_table(
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "friends.csv"
-    >>> _ = path.write_text("source,target\\nann,bob\\nbob,eve\\n")
+    >>> _ = path.write_text("source,target,years\\nann,bob,3\\nbob,eve,5\\n")
     >>> dataset = read_edge_table(path)
-    >>> dataset.graphs, dataset.graphs.node_ids
-    (Graphs(1 graph, 3 nodes, 4 directed edges), ['ann', 'bob', 'eve'])
+    >>> dataset.graphs, dataset.graphs.node_ids, dataset.graphs.edge_attr.tolist()
+    (Graphs(1 graph, 3 nodes, 4 directed edges), ['ann', 'bob', 'eve'], [[3.0], [3.0], [5.0], [5.0]])
     """
     path, place = Path(path), dict[Any, int]()
-    columns, header = end_columns(path, roles)
-    check_roles(roles, header)
-    ends = read_ends(path, columns, place)
-    ids = list(place)
+    edges = read_edges(path, place, roles=roles, like=[column for column in like if column.edge])
+    ends, ids = edges.ends, list(place)
     del place
     if all(isinstance(name, int) for name in ids):
-        order = np.argsort(np.array(ids))
+        order = np.argsort(np.array(ids, dtype=np.int64))
         rank = np.empty(len(ids), np.int32)
         rank[order] = np.arange(len(ids), dtype=np.int32)
         ends, ids = rank[ends], [ids[k] for k in order]
-    source, target = both_ways(ends, directed)
+    source, target = both_ways(ends, not directed)
     graphs, notes = simple_graphs(
         source,
         target,
         np.array([0, len(ids)]),
         self_loops=self_loops,
+        **edges.attributes(not directed),
         node_ids=None if ids == list(range(len(ids))) else ids,
     )
+    direction = "edges directed" if directed else "edges undirected"
     return Dataset(
         name=path.name.partition(".")[0],
         graphs=graphs,
         level="node",
-        columns=columns,
-        notes=(("edges directed" if directed else "edges undirected"), *notes),
-        **vars(Targets.none(len(ids))),
+        columns=edges.columns,
+        **Targets.none(len(ids)).and_notes(direction, *edges.notes, *notes),
     )
 
 
-def is_edge_table(path: Path) -> bool:
-    """Whether a file says of itself that it is a table of edges: any Parquet file, or columns named as ends are."""
+def is_edge_table(path: Path, roles: Mapping[str, Role] | None = None) -> bool:
+    """Whether a file is a table of edges: any Parquet file, or columns named as ends are, or said to be ends."""
     if path.suffix == ".parquet":
         return True
-    names = {str(name).casefold() for name in next(_pieces(path, rows=1)).columns}
+    told = set((roles or {}).values())
+    if told & {*ENDS, "smiles"}:
+        return "smiles" not in told
+    names = {str(name).casefold() for name in next(read_pieces(path, rows=1)).columns}
     return all(names & set(NAMES[role]) for role in ENDS) and not names & set(NAMES["smiles"])
 
 
-def end_columns(
-    path: Path, roles: Mapping[str, Role] | None = None, like: Sequence[Column] = ()
-) -> tuple[tuple[Column, ...], pd.DataFrame]:
-    """The columns of a table of edges, all but the ends ignored; and its header."""
-    frame = next(_pieces(path, rows=1)).iloc[:0]
-    columns = infer_columns(frame, expected=ENDS, rest="ignored", roles=roles, like=like)
-    for role in ENDS:
-        if [column.role for column in columns].count(role) != 1:
-            raise InputError(f"{path}: expected one column with role '{role}' among {', '.join(map(str, frame))}")
-    return tuple(c if c.role in ENDS else replace(c, detail="only the ends are read") for c in columns), frame
-
-
-def read_ends(
-    path: Path, columns: Sequence[Column], place: dict[Any, int], among: Path | None = None
-) -> NDArray[np.int32]:
-    """(2, edges): the numbers of the edges' ends in `place`, which takes in new names unless they must be `among` those
-    of another table.
+def read_edges(
+    path: Path,
+    place: dict[Any, int],
+    *,
+    among: Path | None = None,
+    roles: Mapping[str, Role] | None = None,
+    like: Sequence[Column] = (),
+    others: Sequence[pd.DataFrame] = (),
+) -> EdgeTable:
+    """The edges of a table, their ends by the numbers in `place`, which takes in new names unless they must be `among`
+    those of another table. Roles may also name columns of `others`.
     """
     import pandas as pd
 
-    names = [next(c.name for c in columns if c.role == role) for role in ENDS]
+    header = next(read_pieces(path, rows=1)).iloc[:0]
+    check_roles(roles, *others, header)
+    found = infer_columns(header, expected=ENDS, roles=roles, like=like)
+    for role in ENDS:
+        if [column.role for column in found].count(role) != 1:
+            raise InputError(f"{path}: {missing_role(role, header)}")
+    ends = _read_ends(path, [next(c.name for c in found if c.role == role) for role in ENDS], place, among)
+    rest = [column.name for column in found if column.role in ("feature", "category")]
+    values = pd.DataFrame(_read_values(path, rest, ends.shape[1]) if rest else {}, index=range(ends.shape[1]))
+    kinds = {c.name: c for c in infer_columns(values, expected=(), roles=_only(roles, rest), like=_known(like, rest))}
+    columns = tuple(replace(kinds.get(column.name, column), edge=True) for column in found)
+    table = Table(path, values, tuple(column for column in columns if column.name in kinds))
+    label, attr = encode_features(table)
+    return EdgeTable(ends, label, attr, columns, gap_notes([table]))
+
+
+def _only(roles: Mapping[str, Role] | None, names: list[str]) -> dict[str, Role]:
+    return {name: role for name, role in (roles or {}).items() if name in names}
+
+
+def _known(like: Sequence[Column], names: list[str]) -> list[Column]:
+    return [column for column in like if column.name in names]
+
+
+def _read_ends(path: Path, names: list[str], place: dict[Any, int], among: Path | None) -> NDArray[np.int32]:
+    import pandas as pd
+
     parts, ended = [np.empty((2, 0), np.int32)], ""
-    for piece in _pieces(path, names):
+    for piece in read_pieces(path, names):
         given = np.flatnonzero(piece.notna().any(axis=1))
         frame = piece.iloc[: given[-1] + 1 if len(given) else 0]  # blank lines at the end are no edges
         gaps = frame.isna().to_numpy()
@@ -127,68 +168,28 @@ def read_ends(
     return np.concatenate(parts, axis=1)
 
 
-def both_ways(ends: NDArray[Any], directed: bool | None) -> NDArray[Any]:
-    """(2, edges) with undirected edges in both directions, self-loops once."""
-    return ends if directed else np.concatenate([ends, ends[::-1, ends[0] != ends[1]]], axis=1)
+def _read_values(path: Path, names: list[str], rows: int) -> dict[str, pd.Series]:
+    """Columns as numbers, or as text of which equal cells are one object."""
+    import pandas as pd
+
+    comma = path.suffix != ".parquet" and separator_of(path) != ","
+    numbers: dict[str, list[pd.Series]] = {name: [] for name in names}
+    for piece in read_pieces(path, names):
+        for name in list(numbers):
+            column = piece[name] if is_numeric(piece[name]) else typed(piece[name].astype(object), comma)
+            if is_numeric(column):
+                numbers[name].append(column)
+            else:
+                del numbers[name]
+    text: dict[str, list[pd.Series]] = {name: [] for name in names if name not in numbers}
+    shared: dict[Any, Any] = {}
+    for piece in read_pieces(path, list(text)) if text else ():
+        for name, parts in text.items():
+            cells = piece[name].astype(object).where(piece[name].notna(), None)
+            parts.append(attributes([shared.setdefault(cell, cell) for cell in cells.tolist()], cells.index))
+    return {name: pd.concat((numbers | text)[name]).iloc[:rows] for name in names}
 
 
 def _line(path: Path, frame: pd.DataFrame, row: int) -> str:
     at = int(frame.index[row])
     return f"row {at + 1}" if path.suffix == ".parquet" else f"line {at + 2}"
-
-
-def _pieces(path: Path, columns: list[str] | None = None, rows: int | None = None) -> Iterator[pd.DataFrame]:
-    """The table so many rows at a time (at least one piece), as text or, from Parquet, as it is."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such file, expected a table there")
-    yield from (_parquet if path.suffix == ".parquet" else _csv)(path, columns, rows or ROWS)
-
-
-def _csv(path: Path, columns: list[str] | None, rows: int) -> Iterator[pd.DataFrame]:
-    import pandas as pd
-
-    try:
-        with pd.read_csv(
-            path,
-            sep="\t" if ".tsv" in path.suffixes else ",",
-            dtype=str,
-            keep_default_na=False,
-            na_values=[""],
-            skipinitialspace=True,
-            skip_blank_lines=False,
-            chunksize=rows,
-        ) as pieces:
-            for frame in pieces:
-                frame.columns = [str(name).strip() for name in frame.columns]
-                if not pd.api.types.is_integer_dtype(frame.index):  # pandas names rows by what is left over
-                    fields = f"{len(frame.columns)} fields as in the header"
-                    raise InputError(f"{path}, line 2: expected {fields}, found more")
-                yield frame if columns is None else frame[columns]
-    except pd.errors.EmptyDataError:
-        raise InputError(f"{path}: empty, expected a header line") from None
-    except pd.errors.ParserError as error:
-        raise InputError(f"{path}: {str(error).removeprefix('Error tokenizing data. C error: ').strip()}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: expected text in UTF-8, found byte {error.object[error.start]:#04x}") from None
-    except (EOFError, OSError) as error:  # gzip's
-        raise InputError(f"{path}: cannot be read ({error})") from None
-
-
-def _parquet(path: Path, columns: list[str] | None, rows: int) -> Iterator[pd.DataFrame]:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise InputError(f"{path}: needs the package pyarrow, expected `pip install wlhn[parquet]`") from None
-    first = 0
-    try:
-        with pq.ParquetFile(path) as file:
-            if not file.metadata.num_rows:
-                yield file.schema_arrow.empty_table().to_pandas(ignore_metadata=True)
-            for batch in file.iter_batches(rows, columns=columns):
-                frame = batch.to_pandas(ignore_metadata=True)[columns or file.schema_arrow.names]
-                frame.index = range(first, first + len(frame))
-                first += len(frame)
-                yield frame
-    except pa.ArrowException as error:
-        raise InputError(f"{path}: expected a Parquet table ({str(error).splitlines()[0]})") from None

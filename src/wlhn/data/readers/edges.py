@@ -47,3 +47,17 @@ def simple_graphs(
         **nodes,
     )
     return graphs, tuple(notes)
+
+
+def both_ways(ends: NDArray[Any], undirected: NDArray[np.bool_] | bool) -> NDArray[Any]:
+    """(2, edges) with those that are undirected in both directions, self-loops once.
+
+    >>> both_ways(np.array([[0, 1], [1, 1]]), True).tolist()
+    [[0, 1, 1], [1, 1, 0]]
+    """
+    return np.concatenate([ends, ends[::-1, undirected & (ends[0] != ends[1])]], axis=1)
+
+
+def origin(ends: NDArray[Any], undirected: NDArray[np.bool_] | bool) -> NDArray[np.int64]:
+    """The edge that each edge of `both_ways` comes from."""
+    return np.concatenate([np.arange(ends.shape[1]), np.flatnonzero(undirected & (ends[0] != ends[1]))])

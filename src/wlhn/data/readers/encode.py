@@ -1,23 +1,27 @@
 """Columns of a table → labels, features, targets, split.
 
 One categorical feature becomes the label; more of them become 0/1 columns beside the numbers. Categories have the codes
-that their `Column` gives them; one that it does not know has the code −1.
+that their `Column` gives them, a gap has one of its own, and a category that the column does not know has the code −1.
+Numbers that are missing are NaN, and so are targets; a class that is unknown is −1 (see `Dataset`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Task
-from wlhn.data.readers.tables import Table, is_numeric
+from wlhn.data.dataset import Column, Task, TaskChoice
+from wlhn.data.readers.tables import Table
+from wlhn.data.readers.values import GAPS, coded, is_numeric, is_whole
 from wlhn.data.splits import PARTS, Split
 from wlhn.errors import InputError
 
 BITS: tuple[tuple[Any, ...], ...] = ((), (0,), (1,), (0, 1))
+KNOWN_PARTS = {"train": "train", "valid": "valid", "val": "valid", "validation": "valid", "test": "test"}
 
 
 @dataclass(frozen=True)
@@ -28,16 +32,21 @@ class Targets:
     task: Task = "none"
     classes: tuple[Any, ...] = ()
     targets: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what was inferred and how to say otherwise
 
     @staticmethod
-    def none(items: int) -> Targets:
-        return Targets(np.empty((items, 0), np.float32))
+    def none(items: int, *notes: str) -> Targets:
+        return Targets(np.empty((items, 0), np.float32), notes=notes)
+
+    def and_notes(self, *notes: str) -> dict[str, Any]:
+        """The fields, with what else there is to note."""
+        return vars(self) | {"notes": (*self.notes, *notes)}
 
 
 def encode_features(table: Table) -> tuple[NDArray[np.int64] | None, NDArray[np.float32] | None]:
     """(label, x) of the rows: one categorical column is the label; numbers, and 0/1 for several of them, are x."""
     features = [column for column in table.columns if column.role in ("feature", "category")]
-    codes = {c.name: _codes(table.values(c.name), c) for c in features if c.kind == "categories"}
+    codes = {c.name: coded(table.frame[c.name], c.values) for c in features if c.kind == "categories"}
     label = next(iter(codes.values())) if len(codes) == 1 else None
     parts = []
     for column in features:
@@ -48,61 +57,133 @@ def encode_features(table: Table) -> tuple[NDArray[np.int64] | None, NDArray[np.
     return label, np.concatenate(parts, axis=1).astype(np.float32) if parts else None
 
 
-def encode_targets(table: Table) -> Targets:
-    """One target of classes, or numbers, or several columns of 0 and 1 with gaps (tests that were not made)."""
+def encode_targets(
+    table: Table, task: TaskChoice | None = None, missing: str | None = None, like: Sequence[Column] = ()
+) -> Targets:
+    """One target of classes, or numbers, or several columns of 0 and 1; with gaps where they are unknown."""
     columns = [column for column in table.columns if column.role == "target"]
     names = tuple(column.name for column in columns)
     if not columns:
         return Targets.none(len(table.frame))
-    if len(columns) == 1 and columns[0].kind == "categories":
-        values = table.values(names[0])
-        y = _codes(values, columns[0])
-        if (y < 0).any():
-            known = ", ".join(map(str, columns[0].values))
-            there = table.at(np.flatnonzero(y < 0)[0])
-            raise InputError(f"{there}, column '{names[0]}': expected one of the classes {known}")
-        return Targets(y, "classification", columns[0].values, names)
-    bad = next((column.name for column in columns if column.kind == "categories" and column.values not in BITS), None)
-    if bad is not None and len(columns) > 1 and not is_numeric(table.frame[bad]):
-        several = ", ".join(names)
-        raise InputError(
-            f"{table.path}, column '{bad}': expected numbers where there are several targets ({several}); "
-            f"`--role {bad}=target` makes it the only one, `--role {bad}=ignored` leaves it out"
-        )
-    y = table.frame[list(names)].to_numpy(np.float32, na_value=np.nan)
-    if len(names) > 1 and (np.isnan(y) | (y == 0) | (y == 1)).all():
-        return Targets(y, "binary", (), names)
-    for name in names:
-        _numbers(table, name)
-    return Targets(y[:, 0] if len(names) == 1 else y, "regression", (), names)
+    if table.frame[list(names)].isna().all(axis=None) and not like and len(table.frame):
+        return Targets.none(len(table.frame), f"no targets: nothing stands in {_listed(names)}")
+    if len(columns) == 1:
+        return _one_target(table, columns[0], task, missing, like)
+    return _several_targets(table, columns, task)
 
 
-def encode_split(table: Table) -> tuple[Split, ...]:
-    """The split that a column of train, valid and test gives, or none."""
-    if not table.names("split"):
+def ask_about(where: str, classes: tuple[Any, ...], missing: str | None) -> None:
+    """Refuse classes of which one looks like "unknown", until the user says what it means.
+
+    >>> ask_about("y.csv, column 'y'", (-1, 0, 1), None)
+    Traceback (most recent call last):
+    wlhn.errors.InputError: y.csv, column 'y': does -1 among the classes -1, 0, 1 mean unknown? \
+`--missing=-1` (missing="-1") says yes, `--missing=` (missing="") that it is a class
+    """
+    if missing is not None or classes == (-1, 1):
+        return
+    for value in classes:
+        if (value == -1 and not isinstance(value, str)) or value in (*GAPS, "?", "-1", "unknown"):
+            shown = ", ".join(map(str, classes[:6])) + ", …" * (len(classes) > 6)
+            raise InputError(
+                f"{where}: does {value} among the classes {shown} mean unknown? "
+                f'`--missing={value}` (missing="{value}") says yes, `--missing=` (missing="") that it is a class'
+            )
+
+
+def encode_split(table: Table, targets: Targets) -> tuple[Split, ...]:
+    """The split that a column of train, valid and test gives, or none; an empty cell is in no part.
+
+    Items without a target are in no part either, unless there are no targets at all.
+    """
+    names = table.names("split")
+    if not names:
         return ()
-    parts = np.char.lower(table.one("split").astype(str))
-    known = {"train": "train", "valid": "valid", "val": "valid", "validation": "valid", "test": "test"}
-    for k, part in enumerate(parts.tolist()):
-        if part not in known:
-            raise InputError(f"{table.at(k)}: expected train, valid or test, found {part!r}")
-    canonical = np.array([known[part] for part in parts.tolist()])
-    return (Split(*(np.flatnonzero(canonical == part) for part in PARTS)),)
+    given = table.frame[names[0]]
+    parts = given.astype(str).str.strip().str.lower().where(given.notna(), "").tolist()
+    for k, part in enumerate(parts):
+        if part and part not in KNOWN_PARTS:
+            raise InputError(
+                f"{table.at(k)}, column '{names[0]}': expected train, valid, test or nothing, found {part[:40]!r}"
+            )
+    canonical = np.array([KNOWN_PARTS.get(part, "") for part in parts])
+    split = Split(*(np.flatnonzero(canonical == part) for part in PARTS))
+    return (labelled_only(split, targets),)
 
 
-def _codes(values: NDArray[Any], column: Column) -> NDArray[np.int64]:
-    """Positions among the known categories, −1 for one that is not among them."""
-    place = {value: code for code, value in enumerate(column.values)}
-    return np.array([place.get(value, -1) for value in values.tolist()], dtype=np.int64)
+def labelled_only(split: Split, targets: Targets) -> Split:
+    """A split without the items that have no target, where there are targets."""
+    if targets.task == "none":
+        return split
+    y = targets.y if targets.y.ndim == 2 else targets.y[:, None]
+    known = y[:, 0] >= 0 if targets.task == "classification" else ~np.isnan(y).all(axis=1)
+    return split.among(known)
+
+
+def _one_target(
+    table: Table, column: Column, task: TaskChoice | None, missing: str | None, like: Sequence[Column]
+) -> Targets:
+    name, values = column.name, table.frame[column.name]
+    where, distinct = f"{table.path}, column '{name}'", int(values.nunique())
+    inferred = task is None and not like and is_whole(values)
+    if column.kind != "categories":
+        said = (
+            f"'{name}': {distinct} different whole numbers are taken as numbers (`--task classification`: as classes)"
+        )
+        return Targets(_numbers(table, name), "regression", (), (name,), (said,) if inferred else ())
+    if task == "regression":
+        raise InputError(f"{where}: holds text, expected numbers for `--task regression`")
+    if any(isinstance(value, float) for value in column.values):
+        raise InputError(f"{where}: numbers with a fraction, expected whole numbers or text for classes")
+    if not like:
+        ask_about(where, column.values, missing)
+    y = coded(values, column.values)
+    strange = np.flatnonzero((y < 0) & values.notna().to_numpy())
+    if len(strange):
+        known = ", ".join(map(str, column.values))
+        raise InputError(f"{table.at(strange[0])}, column '{name}': expected one of the classes {known}")
+    said = f"'{name}': {distinct} different whole numbers, taken as classes (`--task regression`: as numbers)"
+    return Targets(y, "classification", column.values, (name,), (said,) if inferred and distinct > 2 else ())
+
+
+def _several_targets(table: Table, columns: list[Column], task: TaskChoice | None) -> Targets:
+    names = tuple(column.name for column in columns)
+    text = [name for name in names if not is_numeric(table.frame[name]) and table.frame[name].notna().any()]
+    if text:
+        raise InputError(
+            f"{table.path}, column '{text[0]}': expected numbers where there are several targets ({', '.join(names)}); "
+            f"`--role {text[0]}=target` makes it the only one, `--role {text[0]}=ignored` leaves it out"
+        )
+    y = np.stack([_numbers(table, name) for name in names], axis=1)
+    answers = (np.isnan(y) | (y == 0) | (y == 1)).all(axis=0)
+    if answers.all() and task != "regression":
+        return Targets(y, "binary", (), names)
+    if task == "classification" or (answers.any() and task is None):
+        yes_no = [name for name, answer in zip(names, answers, strict=True) if answer]
+        numbers = [name for name, answer in zip(names, answers, strict=True) if not answer]
+        beside = f"{_listed(yes_no)} of 0 and 1 beside " if yes_no else ""
+        raise InputError(
+            f"{table.path}: targets {beside}{_listed(numbers)} of numbers cannot be learned together as classes; "
+            f"`--task regression` takes all as numbers, `--role {(yes_no or numbers)[0]}=ignored` leaves one out"
+        )
+    said = f"{_listed(names)} are taken as {len(names)} targets that are numbers (`--role NAME=ignored` leaves one out)"
+    return Targets(y, "regression", (), names, (said,) if task is None else ())
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(f"'{name}'" for name in names[:-1]), f"'{names[-1]}'"][len(names) < 2 :])
 
 
 def _numbers(table: Table, name: str) -> NDArray[np.float32]:
-    given = table.values(name)
+    """A column of numbers, NaN at gaps."""
+    given = table.frame[name]
     try:
-        values = given.astype(np.float32)
+        exact = given.to_numpy(np.float64, na_value=np.nan)
     except (ValueError, TypeError):
         raise InputError(f"{table.path}, column '{name}': expected numbers") from None
-    bad = np.flatnonzero(~np.isfinite(values))
+    with np.errstate(over="ignore"):  # said in our own words
+        values = exact.astype(np.float32)
+    bad = np.flatnonzero(np.isinf(values))
     if len(bad):
-        raise InputError(f"{table.at(bad[0])}, column '{name}': expected a finite number")
+        raise InputError(f"{table.at(bad[0])}, column '{name}': expected a finite number, found {exact[bad[0]]:g}")
     return values

@@ -148,7 +148,7 @@ def _read_edges(path: Path, nodes: int) -> NDArray[Any]:
 
 
 def _read_nodes(path: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    header, *lines = read_whole(path).rstrip().split(b"\n")
+    header, *lines = read_whole(path, "table").rstrip().split(b"\n")
     n = len(lines)
     label = np.full(n, -1, np.int64)
     given: list[bytes] = [b""] * n

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import ParseError
 
 import networkx as nx
 
+from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.text import quoted
 from wlhn.errors import InputError
 
+# What networkx raises for text that is not what it reads.
+BROKEN = (
+    nx.NetworkXError,
+    LookupError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    SyntaxError,
+    AssertionError,
+)
 EDGE_LISTS = (".edgelist", ".edges", ".txt")
 GRAPH_FILES = (".graphml", ".gml", *EDGE_LISTS)
 
@@ -25,6 +39,7 @@ def read_graph_file(path: Path, *, directed: bool | None = None) -> nx.Graph:
     """
     if not path.is_file():
         raise InputError(f"{path}: no such file, expected a graph there")
+    check_text(str(path), path.stat().st_size, "graph file")
     match path.suffix:
         case ".graphml":
             graph = _graphml(path)
@@ -43,30 +58,71 @@ def _graphml(path: Path) -> nx.Graph:
     try:
         return nx.read_graphml(path)
     except ParseError as error:
-        raise InputError(f"{path}, line {error.position[0]}: expected GraphML ({error})") from None
-    except (nx.NetworkXError, LookupError, ValueError, TypeError) as error:  # an unknown encoding is a LookupError
-        raise InputError(f"{path}: expected GraphML ({error})") from None
+        raise InputError(f"{path}, line {error.position[0]}: expected GraphML ({_short(error)})") from None
+    except RecursionError:
+        raise InputError(f"{path}: nested too deeply, expected GraphML") from None
+    except BROKEN as error:  # an unknown encoding is a LookupError
+        raise InputError(f"{path}: expected GraphML ({_short(error)})") from None
 
 
 def _gml(path: Path) -> nx.Graph:
-    failures = []
+    failures: list[Exception] = []
     for label in ("label", "id"):  # nodes named by label, where all have different ones
         try:
             return nx.read_gml(path, label=label)
-        except (nx.NetworkXError, KeyError, ValueError, TypeError, UnicodeError, AttributeError) as error:
+        except RecursionError:
+            raise InputError(f"{path}: nested too deeply, expected GML of nodes and edges") from None
+        except BROKEN as error:
             failures.append(error)
-    raise InputError(f"{path}: expected GML ({failures[-1]})")
+    raise InputError(f"{path}: expected GML ({_short(failures[-1])})")
+
+
+def _short(error: Exception) -> str:
+    """One line of what a parser says, which may quote the file at length."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 120 else text[:120] + "…"
 
 
 def _edge_list(path: Path, *, directed: bool) -> nx.Graph:
+    """Two names a line and, where there is more, attributes of the edge: a weight, several values, or a dictionary as
+    networkx writes it.
+    """
     graph = nx.DiGraph() if directed else nx.Graph()
     for k, line in enumerate(path.read_bytes().split(b"\n")):
+        there = f"{path}, line {k + 1}"
         try:
-            fields = line.split(b"#")[0].decode("utf-8").replace(",", " ").split()
+            text = line.split(b"#")[0].decode("utf-8")
         except UnicodeDecodeError:
-            raise InputError(f"{path}, line {k + 1}: expected text in UTF-8, found {quoted(line)}") from None
-        if len(fields) == 1:
+            raise InputError(f"{there}: expected text in UTF-8, found {quoted(line)}") from None
+        names, brace, rest = text.partition("{")
+        fields = names.replace(",", " ").split()
+        if len(fields) == 1 and not brace:
             graph.add_node(fields[0])
-        elif fields:
-            graph.add_edge(fields[0], fields[1])
+        elif len(fields) > 1:
+            graph.add_edge(*fields[:2], **(_dictionary(brace + rest, there) if brace else _values(fields[2:])))
+        elif brace:
+            raise InputError(f"{there}: expected two names before the attributes, found {quoted(line)}")
     return graph
+
+
+def _values(fields: list[str]) -> dict[str, Any]:
+    """What stands behind the names of an edge, by its place."""
+    names = ["weight"] if len(fields) == 1 else [f"value {k + 1}" for k in range(len(fields))]
+    return {name: _number(field) for name, field in zip(names, fields, strict=True)}
+
+
+def _number(field: str) -> float | str:
+    try:
+        return float(field)
+    except ValueError:
+        return field
+
+
+def _dictionary(text: str, there: str) -> dict[str, Any]:
+    try:
+        given = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        given = None
+    if not isinstance(given, dict):
+        raise InputError(f"{there}: expected attributes as {{'name': value}}, found {quoted(text.encode())}")
+    return {str(name): value for name, value in given.items()}

@@ -2,7 +2,7 @@
 
 OGB defines 9 features of an atom and 3 of a bond, all categories. RDKit's rules change: that of 2026 refuses seven
 molecules of ogbg-molhiv that older ones read, so read OGB's own sets from their raw files. A molecule that RDKit
-refuses is an error that names its line, or is left out with a note (`skip_refused`).
+refuses is an error that names its line, or is left out and listed (`skip_invalid`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset, Role
-from wlhn.data.readers.encode import encode_split, encode_targets
+from wlhn.data.dataset import Column, Dataset, Role, Skipped, TaskChoice
+from wlhn.data.readers.encode import encode_split, encode_targets, labelled_only
+from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.ogb import ATOM_CATEGORIES
 from wlhn.data.readers.tables import Table, check_roles, read_table
 from wlhn.data.splits import Split
@@ -30,7 +31,9 @@ def read_smiles(
     *,
     roles: Mapping[str, Role] | None = None,
     like: Sequence[Column] = (),
-    skip_refused: bool = False,
+    task: TaskChoice | None = None,
+    missing: str | None = None,
+    skip_invalid: bool = False,
     progress: bool = False,
 ) -> Dataset:
     """A table of molecules: a column of SMILES, targets (all other columns unless one is called so), perhaps ids.
@@ -47,25 +50,63 @@ def read_smiles(
     if any(importlib.util.find_spec(package) is None for package in ("rdkit", "ogb")):
         raise InputError(f"{path}: SMILES need the packages rdkit and ogb, expected `pip install 'wlhn[molecules]'`")
     named: tuple[Role, ...] = ("smiles", "split", "id")
-    table = read_table(path, expected=("target",), named=named, rest="target", roles=roles, like=like)
+    table = read_table(
+        path, expected=("target",), named=named, rest="target", roles=roles, like=like, task=task, missing=missing
+    )
     check_roles(roles, table.frame)
-    smiles = table.one("smiles")
-    graphs, kept = _featurise(smiles, path, skip_refused=skip_refused, progress=progress)
-    refused = len(smiles) - len(kept)
+    if not table.names("smiles"):
+        raise InputError(f"{path}: {_no_smiles(table)}")
+    smiles = table.frame[table.names("smiles")[0]]
+    graphs, kept, why = _featurise(smiles.tolist(), path, skip_invalid=skip_invalid, progress=progress)
+    ids = _ids(table)
+    skipped = tuple(Skipped(k, k if ids is None else ids[k], reason) for k, reason in why.items())
+    if ids is None and skipped:
+        ids = list(range(len(smiles)))  # positions in the table
     table = Table(path, table.frame.iloc[kept], table.columns)
-    ids = table.names("id")
+    targets = encode_targets(table, task, missing, like)
+    split = encode_split(table, targets)
+    if not split:
+        split = (labelled_only(scaffold_split(smiles.iloc[kept].tolist()), targets),)
     return Dataset(
         name=path.name.partition(".")[0],
         graphs=graphs,
         level="graph",
         inputs=("x",),
         categories=ATOM_CATEGORIES,
-        graph_ids=table.frame[ids[0]].tolist() if ids and not table.frame[ids[0]].isna().any() else None,
+        graph_ids=None if ids is None else [ids[k] for k in kept.tolist()],
         columns=table.columns,
-        splits=encode_split(table) or (scaffold_split(table.one("smiles").tolist()),),
-        notes=(f"{refused} molecules left out that RDKit refuses",) if refused else (),
-        **vars(encode_targets(table)),
+        splits=split,
+        skipped=skipped,
+        **targets.and_notes(*_listed(skipped)),
     )
+
+
+def _ids(table: Table) -> list[Any] | None:
+    """The users' names of the molecules, if all have one."""
+    ids = table.names("id")
+    return table.frame[ids[0]].tolist() if ids and not table.frame[ids[0]].isna().any() else None
+
+
+def _listed(skipped: Sequence[Skipped]) -> tuple[str, ...]:
+    if not skipped:
+        return ()
+    shown = ", ".join(f"{s.id} (line {s.position + 2})" for s in skipped[:5])
+    more = f" and {len(skipped) - 5:,} more" if len(skipped) > 5 else ""
+    return (f"{len(skipped):,} molecule{'s' * (len(skipped) > 1)} skipped that RDKit refuses: {shown}{more}",)
+
+
+def _no_smiles(table: Table) -> str:
+    """That a column of SMILES is missing, and which one looks like it."""
+    from rdkit import Chem
+
+    with _quiet():
+        for name in table.frame.columns:
+            cells = [cell for cell in table.frame[name].dropna().tolist()[:20] if isinstance(cell, str)]
+            read = [len(cell) <= 500 and Chem.MolFromSmiles(cell) is not None for cell in cells]
+            if cells and sum(read) >= 0.8 * len(read):
+                return f"no column is called smiles, but '{name}' looks like it (`--role {name}=smiles`)"
+    told = "`--role NAME=smiles` for molecules, `--role NAME=from --role NAME=to` for edges"
+    return f"expected a column of SMILES or two of edges' ends among {', '.join(table.frame.columns)} ({told})"
 
 
 def scaffold_split(smiles: Sequence[str], *, ratios: tuple[float, float] = (0.8, 0.1)) -> Split:
@@ -95,21 +136,24 @@ def scaffold_split(smiles: Sequence[str], *, ratios: tuple[float, float] = (0.8,
 
 
 def _featurise(
-    smiles: NDArray[Any], path: Path, *, skip_refused: bool, progress: bool
-) -> tuple[Graphs, NDArray[np.int64]]:
-    """The molecules as graphs, small integers all along so that memory stays near the size of the result."""
+    smiles: list[Any], path: Path, *, skip_invalid: bool, progress: bool
+) -> tuple[Graphs, NDArray[np.int64], dict[int, str]]:
+    """The molecules as graphs, small integers all along so that memory stays near the size of the result; the positions
+    of those that were read; and why others were not.
+    """
     from ogb.utils.features import atom_to_feature_vector, bond_to_feature_vector
     from rdkit import Chem
     from rich.console import Console
     from rich.progress import track
 
+    why: dict[int, str] = {}
     kept, sizes = [], []
     atoms: list[NDArray[np.int16]] = []
     bonds: list[NDArray[np.int16]] = []
     ends: list[NDArray[np.int32]] = []
     start = 0
     bar = track(
-        enumerate(smiles.tolist()),
+        enumerate(smiles),
         total=len(smiles),
         description=path.name,
         disable=not progress,
@@ -118,12 +162,17 @@ def _featurise(
     )
     with _quiet():
         for k, text in bar:
+            there = f"{path}, line {k + 2}"
+            if isinstance(text, str):
+                check_text(there, len(text), "SMILES")
             molecule = Chem.MolFromSmiles(text) if isinstance(text, str) else None
             if molecule is None or molecule.GetNumAtoms() == 0:
-                if skip_refused:
+                if skip_invalid:
+                    why[k] = f"RDKit refuses {text[:60]!r}" if isinstance(text, str) else "no SMILES"
                     continue
+                found = f"RDKit refuses {text[:60]!r}" if isinstance(text, str) else "found nothing"
                 raise InputError(
-                    f"{path}, line {k + 2}: expected SMILES of a molecule, RDKit refuses {str(text)[:60]!r}"
+                    f"{there}: expected SMILES of a molecule, {found} (`--skip-invalid` leaves such lines out)"
                 )
             kept.append(k)
             sizes.append(molecule.GetNumAtoms())
@@ -140,7 +189,7 @@ def _featurise(
         x=np.concatenate([np.empty((0, 9), np.int16), *atoms]),
         edge_attr=np.repeat(np.concatenate([np.empty((0, 3), np.int16), *bonds]), 2, axis=0),
     )
-    return graphs, np.array(kept, np.int64)
+    return graphs, np.array(kept, np.int64), why
 
 
 @contextmanager

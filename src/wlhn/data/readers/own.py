@@ -1,27 +1,26 @@
 """The user's own files: graph files with a table of targets, or one graph as a table of nodes and one of edges.
 
-Graph files are GraphML, GML, or edge lists (two names a line; a name alone is a node without edges; # is a comment).
-Edge lists and edge tables are undirected unless told otherwise, GraphML and GML say it themselves. Attributes of nodes
-and of edges are columns; a role goes to the column of that name, the nodes' first.
+Graph files are GraphML, GML, or edge lists (two names a line, perhaps with a weight; a name alone is a node without
+edges; # is a comment). Edge lists and edge tables are undirected unless told otherwise, GraphML and GML say it
+themselves. Attributes of nodes and of edges are columns; a role goes to the column of that name, the nodes' first.
+Where a node attribute has the role "target", the items are nodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset, Role, available
-from wlhn.data.readers.edge_tables import ENDS, end_columns, read_ends
-from wlhn.data.readers.edges import simple_graphs
+from wlhn.data.dataset import Column, Dataset, Level, Role, TaskChoice, available
+from wlhn.data.readers.attributes import collected, edge_attributes, node_attributes
+from wlhn.data.readers.edge_tables import read_edges
+from wlhn.data.readers.edges import both_ways, simple_graphs
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets
 from wlhn.data.readers.graph_files import read_graph_file
-from wlhn.data.readers.tables import Table, check_roles, infer_columns, read_table
+from wlhn.data.readers.tables import Table, check_roles, gap_notes, read_table
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,6 +36,8 @@ def read_graph_files(
     self_loops: bool = False,
     roles: Mapping[str, Role] | None = None,
     like: Sequence[Column] = (),
+    task: TaskChoice | None = None,
+    missing: str | None = None,
 ) -> Dataset:
     """Graph files, one graph each, with a table of targets: a column of file names (the ending may go) and targets.
 
@@ -49,53 +50,38 @@ def read_graph_files(
     >>> dataset.graph_ids, [dataset.classes[k] for k in dataset.y]
     (['path.edgelist', 'triangle.edgelist'], ['tree', 'cycle'])
     """
-    import pandas as pd
-
     paths = [Path(file) for file in files]
     if not paths:
         raise InputError(f"{name}: expected at least one graph file")
     graphs = [read_graph_file(path, directed=directed) for path in paths]
-    earlier = [column for column in like if not column.edge]
-    frame = pd.DataFrame(
-        [_plain(data) for graph in graphs for _, data in graph.nodes(data=True)],
-        index=[f"{path.name}, node {node!r}" for path, graph in zip(paths, graphs, strict=True) for node in graph],
-    )
-    nodes = Table(paths[0].parent, frame, infer_columns(frame, expected=(), roles=roles, like=earlier))
-    edge = _edge_attributes(paths, graphs, _others(roles, frame), like)
+    where = [path.name for path in paths]
+    reading: dict[str, Any] = {"roles": roles, "like": [c for c in like if not c.edge], "task": task}
+    nodes = node_attributes(graphs, where, paths[0].parent, **reading)
+    edge = edge_attributes(graphs, where, paths[0].parent, _others(roles, nodes.frame), like)
     table = None
     if targets is not None:
+        if nodes.names("target"):
+            raise InputError(f"{targets}: '{nodes.names('target')[0]}' of nodes is a target too, expected one of them")
+        expected: tuple[Role, ...] = ("id", "target")
         table = read_table(
-            Path(targets), expected=("id", "target"), named=("split",), rest="target", roles=roles, like=earlier
+            Path(targets), expected=expected, named=("split",), rest="target", missing=missing, **reading
         )
-    check_roles(roles, frame, edge.frame, *([] if table is None else [table.frame]))
-    label, x = encode_features(nodes)
-    node_ptr = np.concatenate([[0], np.cumsum([len(graph) for graph in graphs])]).astype(np.int64)
-    ends = np.concatenate([_ends(graph) + start for graph, start in zip(graphs, node_ptr, strict=False)])
-    both_ways = np.concatenate([np.full(graph.number_of_edges(), not graph.is_directed()) for graph in graphs])
-    ends, row = _directed(ends, both_ways)
-    edge_label, edge_attr = (None if values is None else values[row] for values in encode_features(edge))
-    collection, notes = simple_graphs(
-        ends[:, 0],
-        ends[:, 1],
-        node_ptr,
-        self_loops=self_loops,
-        node_label=label,
-        x=x,
-        edge_label=edge_label,
-        edge_attr=edge_attr,
-        node_ids=[node for graph in graphs for node in graph.nodes],
-    )
-    order = None if table is None else _rows_of(paths, table)
+    check_roles(roles, nodes.frame, edge.frame, *([] if table is None else [table.frame]))
+    level: Level = "node" if nodes.names("target") else "graph"
+    if table is not None:
+        table = Table(table.path, table.frame.iloc[_rows_of(paths, table)], table.columns)
+    of_items = nodes if level == "node" else table
+    known = Targets.none(len(paths)) if of_items is None else encode_targets(of_items, task, missing, like)
+    collection, notes = collected(graphs, nodes, edge, self_loops=self_loops)
     return Dataset(
         name=name,
         graphs=collection,
-        level="graph",
+        level=level,
         inputs=available(collection),
-        graph_ids=[path.name for path in paths],
+        graph_ids=where,
         columns=nodes.columns + edge.columns + (() if table is None else table.columns),
-        splits=() if table is None else encode_split(_reordered(table, order)),
-        notes=notes,
-        **vars(Targets.none(len(paths)) if table is None else encode_targets(_reordered(table, order))),
+        splits=() if of_items is None else encode_split(of_items, known),
+        **known.and_notes(*gap_notes([nodes, edge]), *notes),
     )
 
 
@@ -108,6 +94,8 @@ def read_node_tables(
     self_loops: bool = False,
     roles: Mapping[str, Role] | None = None,
     like: Sequence[Column] = (),
+    task: TaskChoice | None = None,
+    missing: str | None = None,
 ) -> Dataset:
     """One graph for node tasks: a table of edges (ends, labels, numbers) and a table of nodes (id, features, target).
 
@@ -121,96 +109,50 @@ def read_node_tables(
     >>> dataset.graphs.x.tolist(), dataset.classes
     ([[31.0], [27.0]], ('a', 'b'))
     """
-    earlier = [column for column in like if not column.edge]
-    vertex = read_table(Path(nodes), expected=("id", "target"), named=("split",), roles=roles, like=earlier)
-    of_edges: dict[str, Any] = {
-        "roles": _others(roles, vertex.frame),
-        "like": [column for column in like if column.edge],
-    }
-    columns, header = end_columns(Path(edges), **of_edges)
-    check_roles(roles, vertex.frame, header)
+    reading: dict[str, Any] = {"roles": roles, "like": [c for c in like if not c.edge], "task": task}
+    vertex = read_table(Path(nodes), expected=("id", "target"), named=("split",), missing=missing, **reading)
     ids = vertex.one("id").tolist()
     place: dict[Any, int] = {}
     for k, node in enumerate(ids):
         if place.setdefault(node, k) != k:
             raise InputError(f"{vertex.path}, line {k + 2}: node {node!r} stands there twice, expected each once")
-    ends = read_ends(Path(edges), columns, place, among=vertex.path).T
-    ends, row = _directed(ends, np.full(len(ends), not directed))
-    edge_label = edge_attr = None
-    if len(columns) > len(ENDS) and Path(edges).suffix != ".parquet":  # then the table has to be seen as a whole
-        edge = read_table(Path(edges), expected=ENDS, **of_edges)
-        columns = edge.columns
-        edge_label, edge_attr = (None if values is None else values[row] for values in encode_features(edge))
+    edge = read_edges(
+        Path(edges),
+        place,
+        among=vertex.path,
+        roles=_others(roles, vertex.frame),
+        like=[column for column in like if column.edge],
+        others=[vertex.frame],
+    )
     label, x = encode_features(vertex)
     plain = ids == list(range(len(ids)))
+    source, target = both_ways(edge.ends, not directed)
     graphs, notes = simple_graphs(
-        ends[:, 0],
-        ends[:, 1],
+        source,
+        target,
         np.array([0, len(ids)]),
         self_loops=self_loops,
         node_label=label,
         x=x,
-        edge_label=edge_label,
-        edge_attr=edge_attr,
         node_ids=None if plain else ids,
+        **edge.attributes(not directed),
     )
+    targets = encode_targets(vertex, task, missing, like)
+    direction = "edges directed" if directed else "edges undirected"
     return Dataset(
         name=name,
         graphs=graphs,
         level="node",
         inputs=available(graphs),
-        columns=vertex.columns + _of_edges(columns),
-        splits=encode_split(vertex),
-        notes=(("edges directed" if directed else "edges undirected"), *notes),
-        **vars(encode_targets(vertex)),
+        columns=vertex.columns + edge.columns,
+        splits=encode_split(vertex, targets),
+        **targets.and_notes(direction, *gap_notes([vertex]), *edge.notes, *notes),
     )
-
-
-def _edge_attributes(
-    paths: list[Path], graphs: list[nx.Graph], roles: Mapping[str, Role], like: Sequence[Column]
-) -> Table:
-    """The edges of all files as a table. An attribute that some of them lack is ignored, unless it is asked for."""
-    import pandas as pd
-
-    listed = [(path, *edge) for path, graph in zip(paths, graphs, strict=True) for edge in graph.edges(data=True)]
-    frame = pd.DataFrame(
-        [_plain(data, without="id") for *_, data in listed],  # GraphML's name of an edge
-        index=[f"{path.name}, edge {u!r} to {v!r}" for path, u, v, _ in listed],
-    )
-    earlier = [column for column in like if column.edge]
-    asked = {*roles, *(column.name for column in earlier)}
-    partial: dict[str, Role] = {
-        name: "ignored" for name in frame.columns if name not in asked and frame[name].isna().any()
-    }
-    columns = infer_columns(frame, expected=(), roles=partial | dict(roles), like=earlier)
-    columns = tuple(replace(c, detail="missing for some edges") if c.name in partial else c for c in columns)
-    return Table(paths[0].parent, frame, _of_edges(columns))
-
-
-def _plain(data: Mapping[str, Any], without: str = "") -> dict[str, Any]:
-    """Attributes that are a single value; GML nests how things are drawn."""
-    return {name: value for name, value in data.items() if name != without and not isinstance(value, dict | list)}
 
 
 def _others(roles: Mapping[str, Role] | None, nodes: pd.DataFrame) -> dict[str, Role]:
     """The roles that are not about columns of nodes."""
     return {name: role for name, role in (roles or {}).items() if name not in nodes.columns}
-
-
-def _of_edges(columns: Sequence[Column]) -> tuple[Column, ...]:
-    return tuple(replace(column, edge=True) for column in columns)
-
-
-def _ends(graph: nx.Graph) -> NDArray[np.int64]:
-    """The edges as positions of nodes, (edges, 2)."""
-    place = {node: k for k, node in enumerate(graph.nodes)}
-    return np.array([(place[u], place[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
-
-
-def _directed(ends: NDArray[Any], both_ways: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Edges with those that run both ways in both directions, and the edge that each comes from."""
-    back = np.flatnonzero(both_ways & (ends[:, 0] != ends[:, 1]))
-    return np.concatenate([ends, ends[back, ::-1]]), np.concatenate([np.arange(len(ends)), back])
 
 
 def _rows_of(paths: list[Path], table: Table) -> list[int]:
@@ -230,7 +172,3 @@ def _rows_of(paths: list[Path], table: Table) -> list[int]:
         extra = min(set(range(len(names))) - set(rows))
         raise InputError(f"{table.path}, line {extra + 2}: no graph file '{names[extra]}', expected one for each line")
     return rows
-
-
-def _reordered(table: Table, order: list[int] | None) -> Table:
-    return Table(table.path, table.frame.iloc[order], table.columns)

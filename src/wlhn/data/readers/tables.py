@@ -1,18 +1,20 @@
 """Columns of the user's tables, taken for what their names, places and values suggest.
 
-The guess is part of the result (`Column`) and can be overruled by `roles`; `like` reads a table as an earlier data set
-was read, with its roles and its order of categories, so that a trained model can be applied to new data.
+The guess is part of the result (`Column`) and can be overruled by `roles` and `task`; `like` reads a table as an
+earlier data set was read, with its roles and its order of categories, so that a trained model can be applied to new
+data.
 
 - Text and booleans are categories, numbers are numbers (role "category" makes categories of whole numbers).
-- A target of text, booleans or whole numbers is a class, other numbers are regression targets.
+- A target of text or booleans is a class, one of numbers with a fraction a number. Whole numbers are classes, unless
+  they have so many different values that they must be counts or measurements (`are_classes`).
+- An empty cell is a gap: an unknown target, a missing feature.
 - Text that differs nearly everywhere is taken for names and ignored.
 - A column called like an id, whose values repeat, is the target where nothing else could be it and ids are optional.
 """
 
 from __future__ import annotations
 
-import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Role
-from wlhn.data.readers.archive import read_whole
+from wlhn.data.dataset import Column, Role, TaskChoice
+from wlhn.data.readers.pieces import read_text_table, separator_of
+from wlhn.data.readers.values import are_classes, categories_of, is_numeric, is_whole, name_of, stands_for, typed
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,8 +39,6 @@ NAMES: dict[Role, tuple[str, ...]] = {
     "target": ("target", "label", "class", "y"),
 }
 ROLES: tuple[str, ...] = ("feature", "category", "target", "id", "from", "to", "smiles", "split", "ignored")
-GAPS = ("NA", "N/A", "nan", "NaN", "NAN", "null", "None")  # how people write nothing between numbers
-MOST_CLASSES = 100  # whole numbers with more values are numbers, not classes
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,13 @@ class Table:
     def one(self, role: Role) -> NDArray[Any]:
         """The values of the only column with a role."""
         names = self.names(role)
-        if len(names) != 1:
-            found = ", ".join(self.frame.columns)
-            raise InputError(f"{self.path}: expected one column with role '{role}', found {len(names)} among {found}")
+        if not names:
+            raise InputError(f"{self.path}: {missing_role(role, self.frame)}")
+        if len(names) > 1:
+            raise InputError(
+                f"{self.path}: columns {' and '.join(names)} have the role '{role}', expected one of them "
+                f"(`--role {names[1]}=ignored` leaves one out)"
+            )
         return self.values(names[0])
 
     def at(self, row: int) -> str:
@@ -73,6 +78,12 @@ class Table:
         return values.to_numpy()
 
 
+def missing_role(role: Role, frame: pd.DataFrame) -> str:
+    """That no column has a role, and how to say which one should."""
+    names = ", ".join(map(str, frame.columns))
+    return f"expected one column with role '{role}' among {names}, found none (`--role NAME={role}` says which it is)"
+
+
 def read_table(
     path: Path,
     *,
@@ -81,16 +92,28 @@ def read_table(
     rest: Role = "feature",
     roles: Mapping[str, Role] | None = None,
     like: Sequence[Column] = (),
+    task: TaskChoice | None = None,
+    missing: str | None = None,
 ) -> Table:
-    """A CSV or TSV file (gzipped or not) with a header; see `infer_columns`."""
+    """A table of text (gzipped or not) with a header; see `infer_columns`."""
     import pandas as pd
 
-    text = _read_csv(path)
-    frame = pd.DataFrame({name: _with_type(text[name]) for name in text.columns})
-    columns = infer_columns(frame, expected=expected, named=named, rest=rest, roles=roles, like=like)
+    text = read_text_table(path)
+    comma = separator_of(path) != ","
+    frame = pd.DataFrame({name: typed(text[name], comma) for name in text.columns})
+
+    def infer() -> tuple[Column, ...]:
+        return infer_columns(frame, expected=expected, named=named, rest=rest, roles=roles, like=like, task=task)
+
+    columns = infer()
+    marked = {column.name: missing or column.missing for column in columns if column.role == "target"}
+    if any(marked.values()):
+        for name, mark in marked.items():
+            frame[name] = typed(text[name].mask(stands_for(text[name], mark)), comma)
+        columns = tuple(replace(column, missing=marked.get(column.name, "")) for column in infer())
     for column in columns:  # an id is what stands there, whatever its neighbours look like
         if column.role in ("id", "from", "to"):
-            frame[column.name] = pd.Series([name_of(value) for value in text[column.name]], dtype=object)
+            frame[column.name] = pd.Series([name_of(value) for value in text[column.name]], text.index, dtype=object)
         elif column.role in ("smiles", "split"):
             frame[column.name] = text[column.name]
     return Table(path, frame, columns)
@@ -104,6 +127,7 @@ def infer_columns(
     rest: Role = "feature",
     roles: Mapping[str, Role] | None = None,
     like: Sequence[Column] = (),
+    task: TaskChoice | None = None,
 ) -> tuple[Column, ...]:
     """A role for every column: as told, as in an earlier data set, by its name, by its place; then the role `rest`.
 
@@ -136,9 +160,10 @@ def infer_columns(
     earlier = {column.name: column for column in like}
     columns = []
     for name in frame.columns:
-        column = _describe(frame[name], name, chosen.get(name, rest), fixed=name in chosen)
+        column = _describe(frame[name], name, chosen.get(name, rest), task, fixed=name in chosen)
         if name in earlier:
-            column = replace(column, values=earlier[name].values, kind=earlier[name].kind)
+            known = earlier[name]
+            column = replace(column, values=known.values, kind=known.kind, missing=known.missing)
         columns.append(column)
     return tuple(columns)
 
@@ -153,76 +178,40 @@ def check_roles(roles: Mapping[str, Role] | None, *tables: pd.DataFrame) -> None
             raise InputError(f"role of column '{name}': expected one of {', '.join(ROLES)}, found '{role}'")
 
 
-def _describe(values: pd.Series, name: str, role: Role, *, fixed: bool) -> Column:
-    import pandas as pd
+def check_task(task: TaskChoice | None) -> None:
+    """What was asked for is a task."""
+    if task not in (None, "classification", "regression"):
+        raise InputError(f"task: expected classification or regression, found '{task}'")
 
-    distinct = int(values.nunique())
-    whole = pd.api.types.is_integer_dtype(values)
+
+def gap_notes(tables: Iterable[Table]) -> tuple[str, ...]:
+    """What is missing among the features, and what is done about it."""
+    parts = []
+    for table in tables:
+        for column in table.columns:
+            gaps = int(table.frame[column.name].isna().sum()) if column.role in ("feature", "category") else 0
+            if gaps:
+                how = "the training mean and an indicator" if column.kind == "numeric" else "a category of their own"
+                what = "edges" if column.edge else "rows"
+                parts.append(f"'{column.name}' of {gaps:,} of {len(table.frame):,} {what} ({how})")
+    return (f"missing values are filled: {', '.join(parts)}",) if parts else ()
+
+
+def _describe(values: pd.Series, name: str, role: Role, task: TaskChoice | None, *, fixed: bool) -> Column:
+    distinct, given = int(values.nunique()), int(values.notna().sum())
     number = is_numeric(values)
     if role in ("id", "from", "to", "smiles", "split", "ignored"):
         return Column(name, role, "text" if not number else "numeric")
-    if number and role != "category" and not (role == "target" and whole and distinct <= MOST_CLASSES):
+    if not given and len(values) and not fixed:
+        return Column(name, "ignored", "text", "empty")
+    classes = role == "target" and (
+        task == "classification" or (task is None and is_whole(values) and are_classes(distinct, given))
+    )
+    if number and role != "category" and not classes:
         return Column(name, role, "numeric")
     if not number and not fixed and distinct > 50 and distinct > len(values) / 2:
         return Column(name, "ignored", "text", f"{distinct} different values: names, not categories")
-    categories = tuple(np.unique(values.dropna().to_numpy()).tolist())
-    what = "classes" if role == "target" else "values"
-    return Column(name, role, "categories", f"{distinct} {what}", categories)
-
-
-def is_numeric(values: pd.Series) -> bool:
-    import pandas as pd
-
-    return bool(pd.api.types.is_numeric_dtype(values)) and not bool(pd.api.types.is_bool_dtype(values))
-
-
-def _with_type(text: pd.Series) -> pd.Series:
-    """A column as numbers if all that is not a gap is one."""
-    import pandas as pd
-
-    given = text.mask(text.isin(GAPS))
-    try:
-        return pd.to_numeric(given)
-    except (ValueError, TypeError):
-        return text
-
-
-def name_of(value: Any) -> Any:
-    """A whole number in its usual form is one, everything else is text, in every table alike."""
-    if isinstance(value, str) and value.lstrip("-").isascii() and value.lstrip("-").isdigit():
-        return int(value) if str(int(value)) == value else value
-    return value
-
-
-def _read_csv(path: Path) -> pd.DataFrame:
-    """The text of a table; only empty fields are gaps yet."""
-    import pandas as pd
-
-    if not path.is_file():
-        raise InputError(f"{path}: no such file, expected a table there")
-    separator = "\t" if ".tsv" in path.suffixes else ","
-    try:
-        text = io.BytesIO(read_whole(path))
-        frame = pd.read_csv(
-            text,
-            sep=separator,
-            dtype=str,
-            keep_default_na=False,
-            na_values=[""],
-            skipinitialspace=True,
-            skip_blank_lines=False,
-        )
-    except pd.errors.EmptyDataError:
-        raise InputError(f"{path}: empty, expected a header line") from None
-    except pd.errors.ParserError as error:
-        raise InputError(f"{path}: {str(error).removeprefix('Error tokenizing data. C error: ').strip()}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: expected text in UTF-8, found byte {error.object[error.start]:#04x}") from None
-    if not isinstance(frame.index, pd.RangeIndex):  # pandas takes what is left over for names of the rows
-        raise InputError(f"{path}, line 2: expected {len(frame.columns)} fields as in the header, found more")
-    while len(frame) and frame.iloc[-1].isna().all():
-        frame = frame.iloc[:-1]
-    frame.columns = [str(column).strip() for column in frame.columns]
-    if not len(frame.columns):
-        raise InputError(f"{path}: expected a header line with names of columns")
-    return frame
+    categories = categories_of(values)
+    if role != "target" and given < len(values):
+        categories += (None,)
+    return Column(name, role, "categories", f"{distinct} {'classes' if role == 'target' else 'values'}", categories)

@@ -68,7 +68,9 @@ def _first_bad_number(lines: list[bytes], where: str) -> InputError:
     for k, line in enumerate(lines):
         fields = line.split(b",")
         try:
-            good = len(fields) == columns and bool(np.isfinite([np.float32(float(field)) for field in fields]).all())
+            with np.errstate(over="ignore"):
+                numbers = np.array([float(field) for field in fields]).astype(np.float32)
+            good = len(fields) == columns and bool(np.isfinite(numbers).all())
         except (ValueError, OverflowError):
             good = False
         if not good:

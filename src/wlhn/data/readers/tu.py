@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset, Task, available, class_indices
+from wlhn.data.dataset import Column, Dataset, Task, TaskChoice, available, class_indices
 from wlhn.data.readers.archive import Archive
 from wlhn.data.readers.edges import simple_graphs
 from wlhn.data.readers.text import read_integers, read_numbers
@@ -25,15 +25,17 @@ from wlhn.loops.edges import first_bad_edge
 SUFFIX = "_A.txt"
 
 
-def read_tu(path: str | Path, *, self_loops: bool = False, regression: bool = False) -> Dataset:
-    """A data set in TU format; its targets are the graph labels, or the graph attributes if there are none or told so.
+def read_tu(path: str | Path, *, self_loops: bool = False, task: TaskChoice | None = None) -> Dataset:
+    """A data set in TU format; its targets are the graph labels, or the graph attributes if there are none.
+
+    For regression (`task`) they are the graph attributes, or the labels as numbers if there are none.
 
     >>> from wlhn.data.builtin import mutag_folder
     >>> read_tu(mutag_folder())
     Dataset(MUTAG, graph classification, Graphs(188 graphs, 3371 nodes, 7442 directed edges))
     """
     with Archive(path) as files:
-        return _Reader(files).dataset(self_loops=self_loops, regression=regression)
+        return _Reader(files).dataset(self_loops=self_loops, task=task)
 
 
 def is_tu(path: Path) -> bool:
@@ -89,8 +91,8 @@ class _Reader:
             raise InputError(f"{self.where(kind)}, line {line}: expected {rows} lines in all, found {len(values)}")
         return values
 
-    def dataset(self, *, self_loops: bool, regression: bool) -> Dataset:
-        y, task, classes = self.targets(regression=regression)
+    def dataset(self, *, self_loops: bool, task: TaskChoice | None) -> Dataset:
+        y, found, classes = self.targets(task)
         graph = self.integers("graph_indicator", columns=1)[:, 0] - 1
         if len(graph) and (graph.min() < 0 or graph.max() >= len(y)):
             line = int(np.flatnonzero((graph < 0) | (graph >= len(y)))[0])
@@ -127,22 +129,24 @@ class _Reader:
             graphs=graphs,
             y=y,
             level="graph",
-            task=task,
+            task=found,
             classes=classes,
             inputs=available(graphs),
-            columns=tuple(self.columns(label, x, y, task)),
+            columns=tuple(self.columns(label, x, y, found)),
             notes=notes,
         )
 
-    def targets(self, *, regression: bool) -> tuple[NDArray[Any], Task, tuple[Any, ...]]:
-        labels = None if regression else self.labels("graph_labels")
+    def targets(self, task: TaskChoice | None) -> tuple[NDArray[Any], Task, tuple[Any, ...]]:
+        as_numbers = task == "regression" and self.has("graph_attributes")
+        labels = None if as_numbers else self.labels("graph_labels")
         if labels is not None:
+            if task == "regression":
+                return labels.astype(np.float32), "regression", ()
             y, classes = class_indices(labels)
             return y, "classification", classes
-        numbers = self.numbers("graph_attributes")
+        numbers = None if task == "classification" else self.numbers("graph_attributes")
         if numbers is None:
-            kind = "graph_attributes" if regression else "graph_labels"
-            raise InputError(f"{self.where(kind)}: no such file, expected the targets there")
+            raise InputError(f"{self.where('graph_labels')}: no such file, expected the targets there")
         return numbers[:, 0] if numbers.shape[1] == 1 else numbers, "regression", ()
 
     def check_edges(self, source: NDArray[Any], target: NDArray[Any], graph: NDArray[Any]) -> None:
@@ -171,7 +175,6 @@ class _Reader:
         if task == "classification":
             columns.append(Column("graph_labels", "target", "categories", f"{y.max(initial=-1) + 1} classes"))
         else:
-            columns.append(
-                Column("graph_attributes", "target", "numeric", f"{1 if y.ndim == 1 else y.shape[1]} columns")
-            )
+            name = "graph_attributes" if self.has("graph_attributes") else "graph_labels"
+            columns.append(Column(name, "target", "numeric", f"{1 if y.ndim == 1 else y.shape[1]} columns"))
         return columns

@@ -1,0 +1,117 @@
+"""Attributes of networkx graphs as columns, whether the graphs come from files or from memory.
+
+The nodes of all graphs are the rows of one table, the edges those of another. Attributes that are no single value (GML
+nests how things are drawn) are columns that are ignored, so that they can be seen to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from wlhn.data.dataset import Column, Role, TaskChoice
+from wlhn.data.readers.edges import both_ways, origin, simple_graphs
+from wlhn.data.readers.encode import encode_features
+from wlhn.data.readers.tables import Table, infer_columns
+from wlhn.data.readers.values import attributes
+from wlhn.graphs import Graphs
+
+
+def node_attributes(
+    graphs: Sequence[nx.Graph],
+    names: Sequence[str],
+    path: Path,
+    *,
+    roles: Mapping[str, Role] | None = None,
+    like: Sequence[Column] = (),
+    task: TaskChoice | None = None,
+    without: Sequence[str] = (),
+) -> Table:
+    """The nodes of all graphs as a table; the names of the graphs say where a row is."""
+    rows = [data for graph in graphs for _, data in graph.nodes(data=True)]
+    index = [f"{name}, node {node!r}" for name, graph in zip(names, graphs, strict=True) for node in graph]
+    return _table(path, rows, index, roles, [column for column in like if not column.edge], task, without)
+
+
+def edge_attributes(
+    graphs: Sequence[nx.Graph],
+    names: Sequence[str],
+    path: Path,
+    roles: Mapping[str, Role] | None = None,
+    like: Sequence[Column] = (),
+    without: Sequence[str] = ("id",),  # GraphML's name of an edge
+) -> Table:
+    """The edges of all graphs as a table."""
+    listed = [(name, *edge) for name, graph in zip(names, graphs, strict=True) for edge in graph.edges(data=True)]
+    index = [f"{name}, edge {u!r} to {v!r}" for name, u, v, _ in listed]
+    earlier = [column for column in like if column.edge]
+    table = _table(path, [data for *_, data in listed], index, roles, earlier, None, without)
+    return Table(path, table.frame, tuple(replace(column, edge=True) for column in table.columns))
+
+
+def collected(
+    graphs: Sequence[nx.Graph], nodes: Table, edges: Table, *, self_loops: bool
+) -> tuple[Graphs, tuple[str, ...]]:
+    """The graphs as flat arrays, with the features of both tables; every edge once."""
+    label, x = encode_features(nodes)
+    node_ptr = np.concatenate([[0], np.cumsum([len(graph) for graph in graphs])]).astype(np.int64)
+    ends = np.concatenate([_ends(graph) + start for graph, start in zip(graphs, node_ptr, strict=False)], axis=1)
+    undirected = np.concatenate([np.full(graph.number_of_edges(), not graph.is_directed()) for graph in graphs])
+    row = origin(ends, undirected)
+    edge_label, edge_attr = (None if values is None else values[row] for values in encode_features(edges))
+    source, target = both_ways(ends, undirected)
+    return simple_graphs(
+        source,
+        target,
+        node_ptr,
+        self_loops=self_loops,
+        node_label=label,
+        x=x,
+        edge_label=edge_label,
+        edge_attr=edge_attr,
+        node_ids=[node for graph in graphs for node in graph.nodes],
+    )
+
+
+def _table(
+    path: Path,
+    rows: list[dict[Any, Any]],
+    index: list[str],
+    roles: Mapping[str, Role] | None,
+    like: Sequence[Column],
+    task: TaskChoice | None,
+    without: Sequence[str],
+) -> Table:
+    import pandas as pd
+
+    named = [{str(name): value for name, value in row.items()} for row in rows]
+    names = [name for name in dict.fromkeys(name for row in named for name in row) if name not in without]
+    given = {name: [row.get(name) for row in named] for name in names}
+    plain = {name: [_single(value) for value in values] for name, values in given.items()}
+    nested = [name for name in names if not any(v is not None for v in plain[name]) and any(map(_nested, given[name]))]
+    frame = pd.DataFrame({name: attributes(plain[name], index) for name in names}, index=index)
+    told = {name: role for name, role in (roles or {}).items() if name in names}
+    ignored: dict[str, Role] = {name: "ignored" for name in nested if name not in told}
+    columns = infer_columns(frame, expected=(), roles=ignored | told, like=like, task=task)
+    detail = "lists or records, not single values"
+    return Table(path, frame, tuple(replace(c, detail=detail) if c.name in ignored else c for c in columns))
+
+
+def _nested(value: Any) -> bool:
+    return value is not None and not isinstance(value, str | bool | int | float | np.generic)
+
+
+def _single(value: Any) -> Any:
+    return None if _nested(value) else value
+
+
+def _ends(graph: nx.Graph) -> NDArray[np.int64]:
+    """The edges as positions of nodes, (2, edges)."""
+    place = {node: k for k, node in enumerate(graph.nodes)}
+    return np.array([(place[u], place[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2).T

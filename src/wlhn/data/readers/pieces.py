@@ -1,0 +1,170 @@
+"""Tables as they lie on disk, some rows at a time: text between separators (gzipped or not), or Parquet.
+
+The separator is the one of comma, semicolon, tab and bar that the header has most of. Nothing is interpreted here:
+cells of text stay text, only empty ones are gaps.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from io import BufferedIOBase
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from wlhn.data.readers.archive import open_plain_or_gz, read_whole
+from wlhn.data.readers.limits import check_unpacked
+from wlhn.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROWS = 1_000_000  # rows at a time
+SEPARATORS = (",", ";", "\t", "|")
+TABLES = (".csv", ".tsv", ".parquet")
+HEADER = 1 << 20  # bytes in which a header has to end
+MOST_COLUMNS = 100_000
+
+
+def read_pieces(path: Path, columns: list[str] | None = None, rows: int | None = None) -> Iterator[pd.DataFrame]:
+    """The table so many rows at a time (at least one piece), as text or, from Parquet, as it is."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file, expected a table there")
+    if path.suffix not in (*TABLES, ".gz"):
+        raise InputError(f"{path}: expected a table that is plain or gzipped, found '{path.suffix}'")
+    yield from (_parquet if path.suffix == ".parquet" else _text)(path, columns, rows or ROWS)
+
+
+def read_text_table(path: Path) -> pd.DataFrame:
+    """The whole text of a table, without the blank lines at its end."""
+    import pandas as pd
+
+    if not path.is_file():
+        raise InputError(f"{path}: no such file, expected a table there")
+    if path.suffix == ".parquet":
+        raise InputError(f"{path}: Parquet holds edges only, expected a table of text (.csv or .tsv)")
+    frame = pd.concat(list(_parsed(io.BytesIO(read_whole(path, "table")), path, ROWS)))
+    given = frame.notna().any(axis=1).to_numpy().nonzero()[0]
+    return frame.iloc[: given[-1] + 1 if len(given) else 0]
+
+
+def separator_of(path: Path) -> str:
+    """What stands between the fields of a table of text.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "t.csv"
+    >>> _ = path.write_text('id;"size, in m";y')
+    >>> separator_of(path)
+    ';'
+    """
+    usual = "\t" if ".tsv" in path.suffixes else ","
+    with open_plain_or_gz(path) as stream:
+        header = stream.readline(HEADER)
+    if len(header) == HEADER and not header.endswith(b"\n"):
+        check_header(path, max(header.count(s.encode()) for s in SEPARATORS))
+    unquoted = b"".join(header.split(b'"')[::2])
+    counts = {separator: unquoted.count(separator.encode()) for separator in SEPARATORS}
+    check_header(path, max(counts.values()))
+    return max(SEPARATORS, key=lambda separator: (counts[separator], separator == usual))
+
+
+def check_header(path: Path, separators: int) -> None:
+    """A header is one of a table, not of a bomb."""
+    if separators >= MOST_COLUMNS:
+        raise InputError(f"{path}: more than {MOST_COLUMNS:,} columns, expected a header line with fewer")
+
+
+def _text(path: Path, columns: list[str] | None, rows: int) -> Iterator[pd.DataFrame]:
+    try:
+        with open_plain_or_gz(path) as stream:
+            for frame in _parsed(stream, path, rows):
+                yield frame if columns is None else frame[columns]
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error})") from None
+
+
+def _parsed(stream: IO[bytes] | BufferedIOBase, path: Path, rows: int) -> Iterator[pd.DataFrame]:
+    import pandas as pd
+
+    separator = separator_of(path)
+    try:
+        yield from (
+            _named(frame, path)
+            for frame in pd.read_csv(
+                stream,
+                sep=separator,
+                dtype=str,
+                keep_default_na=False,
+                na_values=[""],
+                skipinitialspace=separator != "\t",
+                skip_blank_lines=False,
+                chunksize=rows,
+            )
+        )
+    except pd.errors.EmptyDataError:
+        raise InputError(f"{path}: empty, expected a header line") from None
+    except pd.errors.ParserError as error:
+        why = str(error).removeprefix("Error tokenizing data. C error: ").strip()
+        raise InputError(f"{path}: {why}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: expected text in UTF-8, found byte {error.object[error.start]:#04x}") from None
+
+
+def _named(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """A piece with its names stripped, if it has as many fields as names."""
+    import pandas as pd
+
+    if not pd.api.types.is_integer_dtype(frame.index):  # pandas names rows by what is left over
+        raise InputError(f"{path}, line 2: expected {len(frame.columns)} fields as in the header, found more")
+    frame.columns = [str(name).strip() for name in frame.columns]
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        raise InputError(f"{path}: two columns are called '{twice[0]}', expected different names")
+    if not len(frame.columns):
+        raise InputError(f"{path}: expected a header line with names of columns")
+    return frame
+
+
+def _parquet(path: Path, columns: list[str] | None, rows: int) -> Iterator[pd.DataFrame]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise InputError(f"{path}: needs the package pyarrow, expected `pip install wlhn[parquet]`") from None
+    first = 0
+    try:
+        with pq.ParquetFile(path) as file:
+            texts = _check_parquet(file, path)
+        with pq.ParquetFile(path, read_dictionary=texts) as file:  # a long text that repeats is held once
+            names = columns or file.schema_arrow.names
+            if not file.metadata.num_rows:
+                yield file.schema_arrow.empty_table().to_pandas(ignore_metadata=True)
+            for batch in file.iter_batches(rows, columns=columns):
+                frame = batch.to_pandas(ignore_metadata=True)[names]
+                frame.index = range(first, first + len(frame))
+                first += len(frame)
+                yield frame
+    except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{path}: expected a Parquet table ({reason})") from None
+
+
+def _check_parquet(file: Any, path: Path) -> list[str]:
+    """Sizes that the file states, before anything is unpacked; and its columns of text."""
+    import pyarrow as pa
+
+    metadata, schema = file.metadata, file.schema_arrow
+    check_header(path, len(schema.names) - 1)
+    stated = 0
+    for k in range(metadata.num_row_groups):
+        group = metadata.row_group(k)
+        stated += sum(max(group.column(j).total_uncompressed_size, 0) for j in range(group.num_columns))
+    check_unpacked(str(path), max(stated, 8 * metadata.num_rows * len(schema.names)), path.stat().st_size)
+    for field in schema:
+        if pa.types.is_nested(field.type):
+            raise InputError(f"{path}, column '{field.name}': holds lists or records, expected single values")
+    if len(set(schema.names)) < len(schema.names):
+        raise InputError(f"{path}: two columns have the same name, expected different names")
+    return [f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]

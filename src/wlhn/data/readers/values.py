@@ -1,0 +1,132 @@
+"""Cells of text and attributes of graphs as values: numbers, whole numbers, categories, gaps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GAPS = ("NA", "N/A", "nan", "NaN", "NAN", "null", "None")  # how people write nothing between numbers
+MOST_CLASSES = 100  # whole numbers with more values are numbers, not classes
+FEW_CLASSES = 20  # with more values, each must stand for ten items to be a class
+
+
+def typed(text: pd.Series, decimal_comma: bool = False) -> pd.Series:
+    """A column of text as numbers if all that is not a gap is one; with gaps, whole numbers stay whole.
+
+    >>> import pandas as pd
+    >>> typed(pd.Series(["1", None, "3"])).tolist()
+    [1, <NA>, 3]
+    >>> typed(pd.Series(["0,5", "1"]), decimal_comma=True).tolist()
+    [0.5, 1.0]
+    """
+    import pandas as pd
+
+    given = text.mask(text.isin(GAPS))
+    numbers = _numbers(given)
+    if numbers is None and decimal_comma:
+        numbers = _numbers(given.str.replace(",", ".", regex=False)) if given.str.count(",").max() == 1 else None
+    if numbers is None:
+        return text
+    known = numbers.dropna()
+    if not pd.api.types.is_float_dtype(numbers) or not len(known):
+        return numbers
+    # pandas writes whole numbers beside gaps as 1.0; and 0.0 and 1.0 are answers to a question
+    answers = bool(known.isin((0, 1)).all())
+    if (len(known) < len(numbers) or answers) and bool((known == np.floor(known)).all()) and known.abs().max() < 2**53:
+        return numbers.astype("Int64")
+    return numbers
+
+
+def attributes(values: list[Any], index: Any) -> pd.Series:
+    """A column of attributes, None where there is none; text where numbers and text are mixed."""
+    import pandas as pd
+
+    given = [value for value in values if value is not None and value == value]  # NaN is a gap
+    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    if all(isinstance(value, bool | np.bool_) for value in given):
+        return pd.Series(plain, index, dtype=object if len(given) < len(values) else bool)
+    if all(isinstance(value, int | float | np.number) for value in given):
+        whole = all(isinstance(value, int | np.integer) and abs(int(value)) < 2**53 for value in given)
+        numbers = pd.Series([None if v is None else _as_float(v) for v in plain], index, dtype=np.float64)
+        return numbers.astype("Int64") if whole and given else numbers
+    return pd.Series([None if value is None or value != value else str(value) for value in plain], index, dtype=object)
+
+
+def is_numeric(values: pd.Series) -> bool:
+    import pandas as pd
+
+    return bool(pd.api.types.is_numeric_dtype(values)) and not bool(pd.api.types.is_bool_dtype(values))
+
+
+def is_whole(values: pd.Series) -> bool:
+    import pandas as pd
+
+    return bool(pd.api.types.is_integer_dtype(values))
+
+
+def are_classes(distinct: int, given: int) -> bool:
+    """Whether whole numbers with so many different values among so many are classes.
+
+    >>> are_classes(5, 20), are_classes(40, 100), are_classes(40, 1000)
+    (True, False, True)
+    """
+    return distinct <= FEW_CLASSES or (distinct <= MOST_CLASSES and distinct <= given / 10)
+
+
+def categories_of(values: pd.Series) -> tuple[Any, ...]:
+    """The different values in their order, gaps not among them; whole floats as integers."""
+    known = list(dict.fromkeys(values.dropna().tolist()))
+    if all(isinstance(value, int | float) for value in known):
+        known = [int(v) if isinstance(v, float) and v.is_integer() else v for v in known]
+    return tuple(sorted(known, key=lambda value: (isinstance(value, str), value)))
+
+
+def coded(values: pd.Series, categories: tuple[Any, ...]) -> NDArray[np.int64]:
+    """Positions among the categories, of which None is that of gaps; −1 for what is not among them."""
+    place = {value: code for code, value in enumerate(categories)}
+    gap = values.isna().tolist()
+    known = (None if missing else value for value, missing in zip(values.tolist(), gap, strict=True))
+    return np.array([place.get(value, -1) for value in known], dtype=np.int64)
+
+
+def stands_for(text: pd.Series, mark: str) -> NDArray[np.bool_]:
+    """Where a mark stands in a column of text, as it is written or as a number."""
+    import pandas as pd
+
+    same = (text == mark).to_numpy(bool, na_value=False)
+    try:
+        number = float(mark)
+    except ValueError:
+        return same
+    return same | (pd.to_numeric(text, errors="coerce") == number).to_numpy(bool, na_value=False)
+
+
+def name_of(value: Any) -> Any:
+    """A whole number in its usual form is one, everything else is text, in every table alike."""
+    if isinstance(value, str) and len(value) < 19 and value.lstrip("-").isascii() and value.lstrip("-").isdigit():
+        return int(value) if str(int(value)) == value else value
+    return value
+
+
+def _numbers(text: pd.Series) -> pd.Series | None:
+    import pandas as pd
+
+    try:
+        numbers = pd.to_numeric(text)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    if pd.api.types.is_object_dtype(numbers) or pd.api.types.is_unsigned_integer_dtype(numbers):
+        return numbers.map(_as_float).astype(np.float64)  # beyond 64 bits
+    return numbers if pd.api.types.is_numeric_dtype(numbers) else None
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
