@@ -48,6 +48,18 @@ def test_roles_are_shown_and_set(tmp_path: Path) -> None:
     assert chosen["classes"] == ["x", "y"]
 
 
+def test_what_is_missing_and_what_was_inferred_is_shown(tmp_path: Path) -> None:
+    rows = "".join(f"{k},{k % 3 or -1}\n" for k in range(12))
+    (tmp_path / "nodes.csv").write_text("id,kind\n" + rows)
+    (tmp_path / "edges.csv").write_text("u,v\n0,1\n")
+    asked = RUNNER.invoke(app, ["datasets", "show", str(tmp_path)])
+    assert "--missing=-1" in str(asked.exception)
+    shown = run("show", str(tmp_path), "--missing=-1")
+    assert "12 nodes, 8 with a target: 2 classes" in shown
+    numbers = run("show", str(tmp_path), "--missing=", "--task", "regression")
+    assert "12 nodes, all with a target: 1 regression target" in numbers
+
+
 @pytest.mark.parametrize("arguments", [["show", "/etc/hostname"], ["check", "karate"]])
 def test_bad_input_is_one_line_and_exit_code_2(arguments: list[str]) -> None:
     command = [sys.executable, "-c", "from wlhn.cli import main; main()", "datasets", *arguments]

@@ -1,5 +1,6 @@
 """What was not there in training becomes nothing, and is counted; a loss leaves out what is unknown."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -82,3 +83,45 @@ def test_numbers_are_standardised_over_the_training_nodes_but_flags_stay() -> No
     np.testing.assert_allclose(seen[:, 0].std(), 1, rtol=1e-6)
     assert seen[:, 1:].tolist() == x[:, 1:].tolist()
     assert Vocabulary.from_json(fitted.to_json()) == fitted
+
+
+def test_missing_numbers_are_the_training_mean_with_an_indicator() -> None:
+    """Against the same by hand; a gap where training had none is filled and counted."""
+    x = np.array([[1.0, 5.0, np.nan], [3.0, 7.0, 4.0], [np.nan, 9.0, 6.0]], np.float32)
+    for standardise in (False, True):
+        fitted = Vocabulary.fit(path(x=x), standardise=standardise)
+        by_hand = np.array([[1, 5, 5, 0, 1], [3, 7, 4, 0, 0], [2, 9, 6, 1, 0]], np.float32)
+        again = Vocabulary.fit(path(x=by_hand), standardise=standardise)
+        np.testing.assert_allclose(fitted.encode(path(x=x).graphs).x, again.encode(path(x=by_hand).graphs).x)
+        assert fitted.in_channels == 5
+        assert Vocabulary.from_json(json.loads(json.dumps(fitted.to_json()))) == fitted
+    new = fitted.encode(path(x=np.array([[1.0, np.nan, 4.0]] * 3, np.float32)).graphs)
+    assert np.isfinite(new.x).all()
+    assert new.unseen_nodes == 3
+
+
+def test_missing_numbers_of_edges_are_filled_too() -> None:
+    attr = np.array([[1.0], [1.0], [np.nan], [np.nan]], np.float32)
+    fitted = Vocabulary.fit(path(edge_attr=attr), edges=True)
+    seen = fitted.encode(path(edge_attr=attr).graphs).graphs.edge_attr
+    assert seen is not None
+    assert sorted(seen.tolist()) == [[1, 0], [1, 0], [1, 1], [1, 1]]
+    assert fitted.edge_channels == 2
+
+
+def test_complete_data_and_vocabularies_of_before_stay_what_they_were() -> None:
+    x = np.array([[1.0, 5.0], [3.0, 7.0], [2.0, 9.0]], np.float32)
+    fitted = Vocabulary.fit(path(x=x))
+    assert fitted.encode(path(x=x).graphs).x.tolist() == x.tolist()
+    document = fitted.to_json()
+    del document["nodes"]["filling"], document["edge_filling"]
+    before = Vocabulary.from_json(document)
+    assert before.encode(path(x=x).graphs).x.tolist() == x.tolist()
+    with pytest.raises(InputError, match="row 0, column 1: a number is missing"):
+        before.encode(path(x=np.array([[1.0, np.nan]] * 3, np.float32)).graphs)
+
+
+def test_means_are_those_of_the_training_graphs_alone() -> None:
+    two = Graphs.from_edges([[0, 1, 2, 3], [1, 0, 3, 2]], node_ptr=[0, 2, 4], x=[[1.0], [np.nan], [100.0], [100.0]])
+    fitted = Vocabulary.fit(as_dataset(two).select([0]))
+    assert fitted.encode(two).x.tolist() == [[1, 0], [1, 1], [100, 0], [100, 0]]

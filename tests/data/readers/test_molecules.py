@@ -125,6 +125,19 @@ def test_refused_smiles_are_named_or_left_out(tmp_path: Path) -> None:
     assert dataset.graph_ids == ["a", "c"]
     assert (dataset.y.tolist(), dataset.task) == ([0.5, 2.5], "regression")
     assert dataset.notes == ("1 molecule skipped that RDKit refuses: b (line 3)",)
+    assert [(skipped.position, skipped.id) for skipped in dataset.skipped] == [(1, "b")]
+    assert dataset.summary == "2 graphs, all with a target: 1 regression target; 1 skipped"
+    for _ in range(2):  # the second time from the cache
+        assert load(path, skip_invalid=True).skipped == dataset.skipped
+
+
+def test_positions_stay_those_of_the_table_where_lines_are_skipped(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("smiles,dose\nCCO,0.5\nC(C,1.5\n,1.0\nCC,\n")
+    dataset = read_smiles(tmp_path / "m.csv", skip_invalid=True)
+    assert dataset.graph_ids == [0, 3]
+    assert [skipped.id for skipped in dataset.skipped] == [1, 2]
+    assert dataset.labelled.tolist() == [True, False]
+    assert dataset.splits[0].size == 1
 
 
 @pytest.mark.parametrize(

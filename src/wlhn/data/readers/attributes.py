@@ -95,7 +95,9 @@ def _table(
     given = {name: [row.get(name) for row in named] for name in names}
     plain = {name: [_single(value) for value in values] for name, values in given.items()}
     nested = [name for name in names if not any(v is not None for v in plain[name]) and any(map(_nested, given[name]))]
-    frame = pd.DataFrame({name: attributes(plain[name], index) for name in names}, index=index)
+    absent = [c.name for c in like if c.role in ("feature", "category") and c.name not in (*names, *without)]
+    plain |= {name: [None] * len(rows) for name in absent}  # what no node has is missing everywhere
+    frame = pd.DataFrame({name: attributes(values, index) for name, values in plain.items()}, index=index)
     told = {name: role for name, role in (roles or {}).items() if name in names}
     ignored: dict[str, Role] = {name: "ignored" for name in nested if name not in told}
     columns = infer_columns(frame, expected=(), roles=ignored | told, like=like, task=task)

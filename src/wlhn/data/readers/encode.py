@@ -127,9 +127,7 @@ def _one_target(
     where, distinct = f"{table.path}, column '{name}'", int(values.nunique())
     inferred = task is None and not like and is_whole(values)
     if column.kind != "categories":
-        said = (
-            f"'{name}': {distinct} different whole numbers are taken as numbers (`--task classification`: as classes)"
-        )
+        said = f"'{name}': {distinct} different whole numbers, taken as numbers (`--task classification`: as classes)"
         return Targets(_numbers(table, name), "regression", (), (name,), (said,) if inferred else ())
     if task == "regression":
         raise InputError(f"{where}: holds text, expected numbers for `--task regression`")

@@ -20,7 +20,7 @@ from wlhn.data.readers.edge_tables import read_edges
 from wlhn.data.readers.edges import both_ways, simple_graphs
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets
 from wlhn.data.readers.graph_files import read_graph_file
-from wlhn.data.readers.tables import Table, check_roles, gap_notes, read_table
+from wlhn.data.readers.tables import Table, check_known, check_roles, gap_notes, read_table
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ def read_node_tables(
     """
     reading: dict[str, Any] = {"roles": roles, "like": [c for c in like if not c.edge], "task": task}
     vertex = read_table(Path(nodes), expected=("id", "target"), named=("split",), missing=missing, **reading)
+    check_known(vertex.path, vertex.frame, reading["like"])
     ids = vertex.one("id").tolist()
     place: dict[Any, int] = {}
     for k, node in enumerate(ids):

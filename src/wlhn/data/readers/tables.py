@@ -155,7 +155,7 @@ def infer_columns(
             chosen[free[0]] = role
         elif role == "target" and rest != "target" and free and not like:
             chosen[free[-1]] = role
-    if rest == "target" and ("target" in chosen.values() or like):
+    if like or (rest == "target" and "target" in chosen.values()):  # an earlier data set had no such column
         rest = "ignored"
     earlier = {column.name: column for column in like}
     columns = []
@@ -164,8 +164,18 @@ def infer_columns(
         if name in earlier:
             known = earlier[name]
             column = replace(column, values=known.values, kind=known.kind, missing=known.missing)
+        elif like and name not in chosen:
+            column = replace(column, detail="not in the training data")
         columns.append(column)
     return tuple(columns)
+
+
+def check_known(path: Path, frame: pd.DataFrame, like: Sequence[Column]) -> None:
+    """The features of an earlier data set are here too."""
+    for column in like:
+        if column.role in ("feature", "category") and column.name not in frame.columns:
+            names = ", ".join(map(str, frame.columns))
+            raise InputError(f"{path}: no column '{column.name}' as the training data have, expected it among {names}")
 
 
 def check_roles(roles: Mapping[str, Role] | None, *tables: pd.DataFrame) -> None:
