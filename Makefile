@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo check test lint clean
+.PHONY: demo check test lint fuzz clean
 
 demo: $(VENV)/.demo
 	$(BIN)/wlhn train
@@ -22,6 +22,10 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Ten thousand malformed inputs over all readers: every one is read or refused in a sentence.
+fuzz: $(VENV)/.test
+	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz/fuzz_readers.py
 
 # torch first and alone, at the tested version: a plain `torch` may bring gigabytes of CUDA packages.
 $(VENV)/.torch: constraints.txt

@@ -55,5 +55,6 @@ def correlation_table(numbers: dict[str, Any], paper: dict[str, Any]) -> str:
         for name, values in numbers["correlation"].items()
     ]
     header = ["correlation with the WL distance", "ours, mean", "over seeds", "paper"]
-    about = f"d = {numbers['dimension']}, τ = {numbers['tau']:g}, {len(numbers['seeds'])} draws of the weights, version {numbers['version']}."
+    drawn = f"{len(numbers['seeds'])} draws of the weights, version {numbers['version']}"
+    about = f"d = {numbers['dimension']}, τ = {numbers['tau']:g}, {drawn}."
     return f"{about}\n\n{markdown_table(header, rows)}"

@@ -6,6 +6,7 @@ anything is read, and reading goes in small steps, so that what a header lies ab
 
 from __future__ import annotations
 
+import errno
 import gzip
 import lzma
 import zipfile
@@ -24,7 +25,7 @@ STEP = 1 << 16  # compressed bytes at a time: with LZMA one step can grow seven 
 BLOCK = 1 << 24
 SUBFOLDERS = ("raw", "mapping", "split", "split/scaffold", "splits")  # of the layouts that have any
 
-BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError, NotImplementedError, RuntimeError)
+BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError)
 
 
 class Archive:
@@ -160,6 +161,10 @@ def broken_as_input_error(where: str) -> Iterator[None]:
     """Whatever decompression raises for damaged bytes, as one sentence."""
     try:
         yield
+    except OSError as error:
+        if error.errno != errno.EINVAL and not isinstance(error, gzip.BadGzipFile):
+            raise
+        raise InputError(f"{where}: broken file, expected whole compressed data ({error})") from None
     except BROKEN as error:
         raise InputError(f"{where}: broken or shortened file, expected whole compressed data ({error})") from None
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from wlhn.data.dataset import Column, Role, TaskChoice
 from wlhn.data.readers.edges import both_ways, origin, simple_graphs
 from wlhn.data.readers.encode import encode_features
+from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.tables import Table, infer_columns
 from wlhn.data.readers.values import attributes
 from wlhn.graphs import Graphs
@@ -92,6 +93,8 @@ def _table(
 
     named = [{str(name): value for name, value in row.items()} for row in rows]
     names = [name for name in dict.fromkeys(name for row in named for name in row) if name not in without]
+    check_text(str(path), len(names), "columns")
+    check_text(str(path), len(names) * len(rows), "attributes")
     given = {name: [row.get(name) for row in named] for name in names}
     plain = {name: [_single(value) for value in values] for name, values in given.items()}
     nested = [name for name in names if not any(v is not None for v in plain[name]) and any(map(_nested, given[name]))]

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Column, Task, TaskChoice
+from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.tables import Table
 from wlhn.data.readers.values import GAPS, coded, is_numeric, is_whole
 from wlhn.data.splits import PARTS, Split
@@ -48,6 +49,8 @@ def encode_features(table: Table) -> tuple[NDArray[np.int64] | None, NDArray[np.
     features = [column for column in table.columns if column.role in ("feature", "category")]
     codes = {c.name: coded(table.frame[c.name], c.values) for c in features if c.kind == "categories"}
     label = next(iter(codes.values())) if len(codes) == 1 else None
+    width = sum(1 if c.kind == "numeric" else len(c.values) * (label is None) for c in features)
+    check_text(f"{table.path}, 0/1 columns of categories", width * len(table.frame), "features")
     parts = []
     for column in features:
         if column.kind == "numeric":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError
@@ -13,6 +14,7 @@ from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.text import quoted
 from wlhn.errors import InputError
 
+MOST_VALUES = 100  # of an edge in an edge list
 # What networkx raises for text that is not what it reads.
 BROKEN = (
     nx.NetworkXError,
@@ -56,7 +58,9 @@ def read_graph_file(path: Path, *, directed: bool | None = None) -> nx.Graph:
 
 def _graphml(path: Path) -> nx.Graph:
     try:
-        return nx.read_graphml(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a key without a type is text, which is what we would say too
+            return nx.read_graphml(path)
     except ParseError as error:
         raise InputError(f"{path}, line {error.position[0]}: expected GraphML ({_short(error)})") from None
     except RecursionError:
@@ -98,6 +102,8 @@ def _edge_list(path: Path, *, directed: bool) -> nx.Graph:
         fields = names.replace(",", " ").split()
         if len(fields) == 1 and not brace:
             graph.add_node(fields[0])
+        elif len(fields) > 2 + MOST_VALUES:
+            raise InputError(f"{there}: expected two names and at most {MOST_VALUES} values, found {quoted(line)}")
         elif len(fields) > 1:
             graph.add_edge(*fields[:2], **(_dictionary(brace + rest, there) if brace else _values(fields[2:])))
         elif brace:

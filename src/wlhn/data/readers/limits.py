@@ -15,13 +15,16 @@ VARIABLE = "WLHN_READ_LIMIT"
 DEFAULT = 4 << 30
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
-Form = Literal["compressed data", "table", "graph file", "SMILES"]
-# Bytes of memory for a byte of text, measured on the worst text of each form and rounded up.
+Form = Literal["compressed data", "table", "graph file", "SMILES", "attributes", "features", "columns"]
+# Bytes of memory for a byte of text (of the last three, for one of them), measured on the worst text and rounded up.
 GROWTH: dict[Form, int] = {
     "compressed data": 16,  # an edge of four bytes, as two numbers that are sorted
     "table": 20,
     "graph file": 64,
     "SMILES": 200_000,  # not memory: RDKit's time for fused rings grows with the square of their number
+    "attributes": 100,  # of all nodes or edges, given or not
+    "features": 8,
+    "columns": 200_000,  # not memory but time: each is looked at
 }
 BOMB_RATIO = 100  # COLLAB, the best packed real set, has 35
 
@@ -42,7 +45,7 @@ def read_limit() -> int:
 
 
 def check_text(where: str, size: int, form: Form) -> None:
-    """Refuse text that would grow beyond the limit.
+    """Refuse text, or so many things, that would grow beyond the limit.
 
     >>> check_text("g.gml", 2**30, "graph file")
     Traceback (most recent call last):
@@ -51,7 +54,8 @@ def check_text(where: str, size: int, form: Form) -> None:
     """
     most = read_limit() // GROWTH[form]
     if size > most:
-        raise InputError(f"{where}: {size:,} bytes of {form}, expected at most {most:,} ({_raise_to(size, form)})")
+        what = form if form in ("attributes", "features", "columns") else f"bytes of {form}"
+        raise InputError(f"{where}: {size:,} {what}, expected at most {most:,} ({_raise_to(size, form)})")
 
 
 def check_unpacked(where: str, unpacked: int, packed: int) -> None:
