@@ -20,7 +20,7 @@ from wlhn.data.readers.edges import both_ways, origin, simple_graphs
 from wlhn.data.readers.encode import encode_features
 from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.tables import Table, infer_columns
-from wlhn.data.readers.values import attributes
+from wlhn.data.readers.values import attributes, check_name, shown
 from wlhn.graphs import Graphs
 
 
@@ -36,7 +36,7 @@ def node_attributes(
 ) -> Table:
     """The nodes of all graphs as a table; the names of the graphs say where a row is."""
     rows = [data for graph in graphs for _, data in graph.nodes(data=True)]
-    index = [f"{name}, node {node!r}" for name, graph in zip(names, graphs, strict=True) for node in graph]
+    index = [f"{name}, node '{shown(node)}'" for name, graph in zip(names, graphs, strict=True) for node in graph]
     return _table(path, rows, index, roles, [column for column in like if not column.edge], task, without)
 
 
@@ -50,7 +50,7 @@ def edge_attributes(
 ) -> Table:
     """The edges of all graphs as a table."""
     listed = [(name, *edge) for name, graph in zip(names, graphs, strict=True) for edge in graph.edges(data=True)]
-    index = [f"{name}, edge {u!r} to {v!r}" for name, u, v, _ in listed]
+    index = [f"{name}, edge '{shown(u)}' to '{shown(v)}'" for name, u, v, _ in listed]
     earlier = [column for column in like if column.edge]
     table = _table(path, [data for *_, data in listed], index, roles, earlier, None, without)
     return Table(path, table.frame, tuple(replace(column, edge=True) for column in table.columns))
@@ -95,6 +95,8 @@ def _table(
     names = [name for name in dict.fromkeys(name for row in named for name in row) if name not in without]
     check_text(str(path), len(names), "columns")
     check_text(str(path), len(names) * len(rows), "attributes")
+    for name in names:
+        check_name(name, str(path))
     given = {name: [row.get(name) for row in named] for name in names}
     plain = {name: [_single(value) for value in values] for name, values in given.items()}
     nested = [name for name in names if not any(v is not None for v in plain[name]) and any(map(_nested, given[name]))]

@@ -19,7 +19,7 @@ from wlhn.data.readers.edges import both_ways, origin, simple_graphs
 from wlhn.data.readers.encode import Targets, encode_features
 from wlhn.data.readers.pieces import read_pieces, separator_of
 from wlhn.data.readers.tables import NAMES, Table, check_known, check_roles, gap_notes, infer_columns, missing_role
-from wlhn.data.readers.values import attributes, is_numeric, name_of, typed
+from wlhn.data.readers.values import attributes, is_numeric, name_of, shown, typed
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _read_ends(path: Path, names: list[str], place: dict[Any, int], among: Path 
             row = min(int(np.flatnonzero(code == k)[0]) // 2 for k, n in enumerate(found) if n not in place)
             strange = next(name for name in map(name_of, frame.iloc[row]) if name not in place)
             raise InputError(
-                f"{path}, {_line(path, frame, row)}: node {strange!r} is not in {among}, expected one of its ids"
+                f"{path}, {_line(path, frame, row)}: node '{shown(strange)}' is not in {among}, expected one of its ids"
             )
         number = np.array([place.setdefault(name, len(place)) for name in found], np.int32)
         parts.append(number[code].reshape(-1, 2).T)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from wlhn.data.dataset import Column, Task, TaskChoice
 from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.tables import Table
-from wlhn.data.readers.values import GAPS, coded, is_numeric, is_whole
+from wlhn.data.readers.values import GAPS, coded, is_numeric, is_whole, listed, shown
 from wlhn.data.splits import PARTS, Split
 from wlhn.errors import InputError
 
@@ -87,9 +87,8 @@ def ask_about(where: str, classes: tuple[Any, ...], missing: str | None) -> None
         return
     for value in classes:
         if (value == -1 and not isinstance(value, str)) or value in (*GAPS, "?", "-1", "unknown"):
-            shown = ", ".join(map(str, classes[:6])) + ", …" * (len(classes) > 6)
             raise InputError(
-                f"{where}: does {value} among the classes {shown} mean unknown? "
+                f"{where}: does {value} among the classes {listed(classes, 6)} mean unknown? "
                 f'`--missing={value}` (missing="{value}") says yes, `--missing=` (missing="") that it is a class'
             )
 
@@ -107,7 +106,7 @@ def encode_split(table: Table, targets: Targets) -> tuple[Split, ...]:
     for k, part in enumerate(parts):
         if part and part not in KNOWN_PARTS:
             raise InputError(
-                f"{table.at(k)}, column '{names[0]}': expected train, valid, test or nothing, found {part[:40]!r}"
+                f"{table.at(k)}, column '{names[0]}': expected train, valid, test or nothing, found '{shown(part)}'"
             )
     canonical = np.array([KNOWN_PARTS.get(part, "") for part in parts])
     split = Split(*(np.flatnonzero(canonical == part) for part in PARTS))
@@ -141,7 +140,7 @@ def _one_target(
     y = coded(values, column.values)
     strange = np.flatnonzero((y < 0) & values.notna().to_numpy())
     if len(strange):
-        known = ", ".join(map(str, column.values))
+        known = listed(column.values)
         raise InputError(f"{table.at(strange[0])}, column '{name}': expected one of the classes {known}")
     said = f"'{name}': {distinct} different whole numbers, taken as classes (`--task regression`: as numbers)"
     return Targets(y, "classification", column.values, (name,), (said,) if inferred and distinct > 2 else ())
@@ -152,7 +151,7 @@ def _several_targets(table: Table, columns: list[Column], task: TaskChoice | Non
     text = [name for name in names if not is_numeric(table.frame[name]) and table.frame[name].notna().any()]
     if text:
         raise InputError(
-            f"{table.path}, column '{text[0]}': expected numbers where there are several targets ({', '.join(names)}); "
+            f"{table.path}, column '{text[0]}': expected numbers where there are several targets ({listed(names)}); "
             f"`--role {text[0]}=target` makes it the only one, `--role {text[0]}=ignored` leaves it out"
         )
     y = np.stack([_numbers(table, name) for name in names], axis=1)
@@ -172,7 +171,7 @@ def _several_targets(table: Table, columns: list[Column], task: TaskChoice | Non
 
 
 def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(f"'{name}'" for name in names[:-1]), f"'{names[-1]}'"][len(names) < 2 :])
+    return " and ".join([", ".join(f"'{name}'" for name in names[:-1][:12]), f"'{names[-1]}'"][len(names) < 2 :])
 
 
 def _numbers(table: Table, name: str) -> NDArray[np.float32]:

@@ -21,6 +21,7 @@ from wlhn.data.readers.encode import encode_split, encode_targets, labelled_only
 from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.ogb import ATOM_CATEGORIES
 from wlhn.data.readers.tables import Table, check_roles, read_table
+from wlhn.data.readers.values import listed, shown
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
@@ -90,9 +91,9 @@ def _ids(table: Table) -> list[Any] | None:
 def _listed(skipped: Sequence[Skipped]) -> tuple[str, ...]:
     if not skipped:
         return ()
-    shown = ", ".join(f"{s.id} (line {s.position + 2})" for s in skipped[:5])
+    first = ", ".join(f"{shown(s.id)} (line {s.position + 2})" for s in skipped[:5])
     more = f" and {len(skipped) - 5:,} more" if len(skipped) > 5 else ""
-    return (f"{len(skipped):,} molecule{'s' * (len(skipped) > 1)} skipped that RDKit refuses: {shown}{more}",)
+    return (f"{len(skipped):,} molecule{'s' * (len(skipped) > 1)} skipped that RDKit refuses: {first}{more}",)
 
 
 def _no_smiles(table: Table) -> str:
@@ -106,7 +107,7 @@ def _no_smiles(table: Table) -> str:
             if cells and sum(read) >= 0.8 * len(read):
                 return f"no column is called smiles, but '{name}' looks like it (`--role {name}=smiles`)"
     told = "`--role NAME=smiles` for molecules, `--role NAME=from --role NAME=to` for edges"
-    return f"expected a column of SMILES or two of edges' ends among {', '.join(table.frame.columns)} ({told})"
+    return f"expected a column of SMILES or two of edges' ends among {listed(table.frame.columns)} ({told})"
 
 
 def scaffold_split(smiles: Sequence[str], *, ratios: tuple[float, float] = (0.8, 0.1)) -> Split:
@@ -168,9 +169,9 @@ def _featurise(
             molecule = Chem.MolFromSmiles(text) if isinstance(text, str) else None
             if molecule is None or molecule.GetNumAtoms() == 0:
                 if skip_invalid:
-                    why[k] = f"RDKit refuses {text[:60]!r}" if isinstance(text, str) else "no SMILES"
+                    why[k] = f"RDKit refuses '{shown(text)}'" if isinstance(text, str) else "no SMILES"
                     continue
-                found = f"RDKit refuses {text[:60]!r}" if isinstance(text, str) else "found nothing"
+                found = f"RDKit refuses '{shown(text)}'" if isinstance(text, str) else "found nothing"
                 raise InputError(
                     f"{there}: expected SMILES of a molecule, {found} (`--skip-invalid` leaves such lines out)"
                 )

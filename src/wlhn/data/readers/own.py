@@ -21,6 +21,7 @@ from wlhn.data.readers.edges import both_ways, simple_graphs
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets
 from wlhn.data.readers.graph_files import read_graph_file
 from wlhn.data.readers.tables import Table, check_known, check_roles, gap_notes, read_table
+from wlhn.data.readers.values import shown
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -116,7 +117,9 @@ def read_node_tables(
     place: dict[Any, int] = {}
     for k, node in enumerate(ids):
         if place.setdefault(node, k) != k:
-            raise InputError(f"{vertex.path}, line {k + 2}: node {node!r} stands there twice, expected each once")
+            raise InputError(
+                f"{vertex.path}, line {k + 2}: node '{shown(node)}' stands there twice, expected each once"
+            )
     edge = read_edges(
         Path(edges),
         place,
@@ -162,7 +165,9 @@ def _rows_of(paths: list[Path], table: Table) -> list[int]:
     row: dict[str, int] = {}
     for k, given in enumerate(names):
         if row.setdefault(given, k) != k:
-            raise InputError(f"{table.path}, line {k + 2}: '{given}' stands there twice, expected each graph once")
+            raise InputError(
+                f"{table.path}, line {k + 2}: '{shown(given)}' stands there twice, expected each graph once"
+            )
     rows = []
     for path in paths:
         found = [row[key] for key in (path.name, path.stem) if key in row]
@@ -171,5 +176,7 @@ def _rows_of(paths: list[Path], table: Table) -> list[int]:
         rows.append(found[0])
     if len(rows) < len(names):
         extra = min(set(range(len(names))) - set(rows))
-        raise InputError(f"{table.path}, line {extra + 2}: no graph file '{names[extra]}', expected one for each line")
+        raise InputError(
+            f"{table.path}, line {extra + 2}: no graph file '{shown(names[extra])}', expected one for each line"
+        )
     return rows

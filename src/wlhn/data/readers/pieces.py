@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from wlhn.data.readers.archive import open_plain_or_gz, read_whole
 from wlhn.data.readers.limits import check_text, check_unpacked
+from wlhn.data.readers.values import check_name
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -108,6 +109,8 @@ def _named(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     if not pd.api.types.is_integer_dtype(frame.index):  # pandas names rows by what is left over
         raise InputError(f"{path}, line 2: expected {len(frame.columns)} fields as in the header, found more")
     frame.columns = [str(name).strip() for name in frame.columns]
+    for name in frame.columns:
+        check_name(name, str(path))
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
         raise InputError(f"{path}: two columns are called '{twice[0]}', expected different names")
@@ -148,6 +151,8 @@ def _check_parquet(file: Any, path: Path) -> list[str]:
 
     metadata, schema = file.metadata, file.schema_arrow
     check_text(str(path), len(schema.names), "columns")
+    for name in schema.names:
+        check_name(name, str(path))
     stated = 0
     for k in range(metadata.num_row_groups):
         group = metadata.row_group(k)

@@ -24,7 +24,16 @@ from numpy.typing import NDArray
 
 from wlhn.data.dataset import Column, Role, TaskChoice
 from wlhn.data.readers.pieces import read_text_table, separator_of
-from wlhn.data.readers.values import are_classes, categories_of, is_numeric, is_whole, name_of, stands_for, typed
+from wlhn.data.readers.values import (
+    are_classes,
+    categories_of,
+    is_numeric,
+    is_whole,
+    listed,
+    name_of,
+    stands_for,
+    typed,
+)
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,7 +68,7 @@ class Table:
             raise InputError(f"{self.path}: {missing_role(role, self.frame)}")
         if len(names) > 1:
             raise InputError(
-                f"{self.path}: columns {' and '.join(names)} have the role '{role}', expected one of them "
+                f"{self.path}: columns {listed(names)} have the role '{role}', expected one of them "
                 f"(`--role {names[1]}=ignored` leaves one out)"
             )
         return self.values(names[0])
@@ -80,7 +89,7 @@ class Table:
 
 def missing_role(role: Role, frame: pd.DataFrame) -> str:
     """That no column has a role, and how to say which one should."""
-    names = ", ".join(map(str, frame.columns))
+    names = listed(frame.columns)
     return f"expected one column with role '{role}' among {names}, found none (`--role NAME={role}` says which it is)"
 
 
@@ -174,7 +183,7 @@ def check_known(path: Path, frame: pd.DataFrame, like: Sequence[Column]) -> None
     """The features of an earlier data set are here too."""
     for column in like:
         if column.role in ("feature", "category") and column.name not in frame.columns:
-            names = ", ".join(map(str, frame.columns))
+            names = listed(frame.columns)
             raise InputError(f"{path}: no column '{column.name}' as the training data have, expected it among {names}")
 
 
@@ -183,7 +192,7 @@ def check_roles(roles: Mapping[str, Role] | None, *tables: pd.DataFrame) -> None
     there = [str(name) for table in tables for name in table.columns]
     for name, role in (roles or {}).items():
         if name not in there:
-            raise InputError(f"role of column '{name}': no such column, expected one of {', '.join(there)}")
+            raise InputError(f"role of column '{name}': no such column, expected one of {listed(there)}")
         if role not in ROLES:
             raise InputError(f"role of column '{name}': expected one of {', '.join(ROLES)}, found '{role}'")
 

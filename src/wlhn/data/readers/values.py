@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from wlhn.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 GAPS = ("NA", "N/A", "nan", "NaN", "NAN", "null", "None")  # how people write nothing between numbers
 MOST_CLASSES = 100  # whole numbers with more values are numbers, not classes
+LONGEST_NAME = 200
 FEW_CLASSES = 20  # with more values, each must stand for ten items to be a class
 
 
@@ -104,6 +108,30 @@ def stands_for(text: pd.Series, mark: str) -> NDArray[np.bool_]:
     except ValueError:
         return same
     return same | (pd.to_numeric(text, errors="coerce") == number).to_numpy(bool, na_value=False)
+
+
+def shown(value: Any) -> str:
+    """A value as an error quotes it: on one line, its beginning where it is long.
+
+    >>> shown(["two", "names"])
+    "['two', 'names']"
+    """
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value)[:41])
+    return text if len(text) <= 40 else text[:40] + "…"
+
+
+def listed(values: Iterable[Any], most: int = 12) -> str:
+    """Values one after another, the first of them where there are many."""
+    every = list(values)
+    return ", ".join(shown(value) for value in every[:most]) + ", …" * (len(every) > most)
+
+
+def check_name(name: str, where: str) -> None:
+    """A column's name can be printed, since every message about it will."""
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise InputError(
+            f"{where}: a column is called '{shown(name)}', expected at most {LONGEST_NAME} plain characters"
+        )
 
 
 def name_of(value: Any) -> Any:
