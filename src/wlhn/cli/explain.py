@@ -77,7 +77,8 @@ def explain(
         (f"{c['adds']:+.4f}", f"{c['adds_per_node']:+.4f}", escape(c["substructure"]), escape(_short(c["nodes"])))
         for c in colours[:top]
     ]
-    truth = f", true: {dataset.classes[dataset.y[position]]}" if dataset.level == "graph" and dataset.classes else ""
+    true = dataset.true_class(position) if dataset.level == "graph" else None
+    truth = "" if true is None else f", true: {true}"
     said = f", predicted: {outputs[int(explanation.output.argmax())]}{truth}" if not single else ""
     print_table(
         escape(f"{dataset.name}, graph {graph_names(dataset)[position]}{said}"),

@@ -46,7 +46,8 @@ def similar(
 
     def described(k: int) -> dict[str, Any]:
         name = str(graph_names(dataset)[k]) if node is None else node_name(dataset, k)
-        return {"id": name} | ({"class": str(classes[dataset.y[k]])} if classes else {})
+        true = dataset.true_class(k) if classes else None
+        return {"id": name} | ({"class": "unknown" if true is None else str(true)} if classes else {})
 
     rows = [
         described(int(k)) | {"distance": float(d), "wl_distance": int(w)}

@@ -135,6 +135,10 @@ class Dataset:
         y = self.y if self.y.ndim == 2 else self.y[:, None]
         return np.asarray(~np.isnan(y.astype(np.float64)).all(axis=1))
 
+    def true_class(self, item: int) -> Any:
+        """The class of an item; None where it is unknown, or where targets are no classes."""
+        return self.classes[self.y[item]] if self.task == "classification" and self.y[item] >= 0 else None
+
     @property
     def summary(self) -> str:
         """How many items there are, how many have a target and what it is, what is missing and what is not used."""

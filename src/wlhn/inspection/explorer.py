@@ -185,10 +185,12 @@ def _colours(
             for name, column in columns.items():
                 values[name][k] = _typical(column[nodes])
             if items.node_class is not None:
-                per_class[k] = np.bincount(items.node_class[nodes], minlength=len(dataset.classes))
+                known = items.node_class[nodes]
+                per_class[k] = np.bincount(known[known >= 0], minlength=len(dataset.classes))
                 if items.node_answer is not None:
                     per_answer[k] = np.bincount(items.node_answer[nodes], minlength=len(dataset.classes))
-                    wrong[k] = (items.node_class[nodes] != items.node_answer[nodes]).mean()
+                    said = items.node_answer[nodes]
+                    wrong[k] = ((known != said) & (known >= 0)).sum() / max((known >= 0).sum(), 1)
     told = items.node_answer is not None
     return {
         "x": np.round(points[:, 0], 9).tolist(),

@@ -110,7 +110,7 @@ class _Answers:
 
     def for_items(self, n: int, item_of_node: NDArray[Any]) -> dict[str, Any]:
         return {
-            "true": [None] * n if self.true is None else self.true[:n].tolist(),
+            "true": [None] * n if self.true is None else [None if t < 0 else t for t in self.true[:n].tolist()],
             "answer": [None] * n if self.answer is None else self.answer[:n].tolist(),
             "node_class": None if self.true is None else self.true[item_of_node],
             "node_answer": None if self.answer is None else self.answer[item_of_node],

@@ -33,6 +33,7 @@ def test_a_class_that_is_unknown_is_no_class(tmp_path: Path) -> None:
     assert dataset.classes == ("a", "b")
     assert dataset.labelled.tolist() == [bool(value) for value in CLASSES]
     assert [dataset.classes[k] for k in dataset.y[dataset.labelled]] == [value for value in CLASSES if value]
+    assert [dataset.true_class(k) for k in range(12)] == [value or None for value in CLASSES]
     assert dataset.summary == "12 nodes, 9 with a target: 2 classes"
     numbers = statistics(dataset)
     assert (numbers.labelled, numbers.class_counts) == (9, (5, 4))

@@ -66,6 +66,21 @@ def test_the_limit_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         read_limit()
 
 
+def test_tables_that_would_be_wide_and_empty_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An attribute for every node, or two columns of many categories, need the square of what they say."""
+    graph = nx.empty_graph(1200)
+    for node in graph:
+        graph.nodes[node][f"only {node}"] = 1
+    nx.write_graphml(graph, tmp_path / "wide.graphml")
+    (tmp_path / "edges.csv").write_text("u,v\n")
+    rows = "".join(f"{k},a{k // 3},b{k // 3},{k % 2}\n" for k in range(3000))
+    (tmp_path / "nodes.csv").write_text("id,p,q,y\n" + rows)
+    monkeypatch.setenv("WLHN_READ_LIMIT", "32M")
+    for path in (tmp_path / "wide.graphml", tmp_path):
+        with pytest.raises(InputError, match=SENTENCE):
+            load(path)
+
+
 def test_deep_nesting_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "deep.gml").write_text("graph [ " + "a [ " * 100_000 + "] " * 100_000 + "]")
     with pytest.raises(InputError, match=r"deep.gml: nested too deeply"):

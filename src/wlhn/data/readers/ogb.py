@@ -16,6 +16,7 @@ from wlhn.data.dataset import Column, Dataset
 from wlhn.data.readers.archive import open_gz
 from wlhn.data.readers.edges import simple_graphs
 from wlhn.data.readers.text import read_integers
+from wlhn.data.readers.values import shown
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
 
@@ -144,7 +145,7 @@ def _read_targets(path: Path, rows: int, progress: bool) -> NDArray[np.float32]:
     except (ValueError, UnicodeError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{file}: expected 0, 1 or nothing between commas ({error})") from None
+        raise InputError(f"{file}: expected 0, 1 or nothing between commas ({shown(error)})") from None
     bad = np.argwhere(~(np.isnan(y) | (y == 0) | (y == 1)))
     if len(bad):
         raise InputError(f"{file}, line {bad[0, 0] + 1}: expected 0, 1 or nothing, found {y[tuple(bad[0])]:g}")
