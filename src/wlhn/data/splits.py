@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from wlhn.data.readers.archive import safe_entries
 from wlhn.errors import InputError
 
 Part = Literal["train", "valid", "test"]
@@ -193,8 +195,12 @@ def read_mask_split(path: str | Path, *, items: int | None = None) -> Split:
     Split(2 train, 1 valid, 1 test, ...)
     """
     try:
+        with zipfile.ZipFile(path) as archive:
+            safe_entries(archive, Path(path))
         with np.load(path, allow_pickle=False) as masks:
             arrays = [np.asarray(masks[name]).astype(bool) for name in ("train_mask", "val_mask", "test_mask")]
+    except InputError:
+        raise
     except Exception as error:  # a damaged npz raises whatever zipfile, zlib or numpy come across
         raise InputError(f"{path}: expected an npz with train_mask, val_mask and test_mask ({error})") from None
     for mask in arrays:

@@ -5,10 +5,11 @@ import tracemalloc
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pandas as pd
 import pytest
 
-from wlhn.data import load
+from wlhn.data import load, read_mask_split
 from wlhn.data.readers.limits import read_limit
 from wlhn.errors import InputError
 
@@ -79,6 +80,26 @@ def test_tables_that_would_be_wide_and_empty_are_refused(tmp_path: Path, monkeyp
     for path in (tmp_path / "wide.graphml", tmp_path):
         with pytest.raises(InputError, match=SENTENCE):
             load(path)
+
+
+def test_masks_and_column_numbers_do_not_grow_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WLHN_READ_LIMIT", "16M")
+    np.savez_compressed(tmp_path / "s.npz", **{f"{part}_mask": np.zeros(2_000_000, bool) for part in ("train", "val")})
+    with pytest.raises(InputError, match=SENTENCE):
+        read_mask_split(tmp_path / "s.npz")
+    folder = tmp_path / "g"
+    folder.mkdir()
+    (folder / "out1_graph_edges.txt").write_text("a\tb\n")
+    header, nodes = "node_id\tfeature\tlabel\n", folder / "out1_node_feature_label.txt"
+    nodes.write_text(header + "".join(f"{k}\t{k},1000000\t0\n" for k in range(9)))
+    with pytest.raises(InputError, match=SENTENCE):
+        load(folder)
+    nodes.write_text(f"{header}0\t1,{'9' * 30}\t0\n")
+    with pytest.raises(InputError, match="expected features as 0/1 columns"):
+        load(folder)
+    nodes.write_text(f"{header}0\t1,0\t{'9' * 30}\n")
+    with pytest.raises(InputError, match="line 2: expected node, features and label"):
+        load(folder)
 
 
 def test_deep_nesting_is_a_sentence(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from wlhn.data.dataset import Column, Dataset, class_indices
 from wlhn.data.readers.archive import read_whole
 from wlhn.data.readers.edges import simple_graphs
+from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.text import quoted, read_integers
 from wlhn.data.splits import PARTS, Split, read_mask_split
 from wlhn.errors import InputError
@@ -154,7 +155,7 @@ def _read_nodes(path: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     given: list[bytes] = [b""] * n
     for k, line in enumerate(lines):
         fields = line.split(b"\t")
-        if len(fields) != 3 or not fields[0].isdigit() or not fields[2].strip().isdigit():
+        if len(fields) != 3 or not _is_number(fields[0]) or not _is_number(fields[2].strip()):
             raise InputError(
                 f"{path}, line {k + 2}: expected node, features and label between tabs, found {quoted(line)}"
             )
@@ -164,6 +165,10 @@ def _read_nodes(path: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         label[node], given[node] = int(fields[2]), fields[1]
     x = None if b"feature_amount" in header else _columns_of_bits(given)
     return (_columns_by_number(given, path) if x is None else x), label
+
+
+def _is_number(field: bytes) -> bool:
+    return field.isdigit() and len(field) < 19  # which 64 bits hold
 
 
 def _columns_of_bits(rows: list[bytes]) -> NDArray[np.float32] | None:
@@ -181,11 +186,13 @@ def _columns_of_bits(rows: list[bytes]) -> NDArray[np.float32] | None:
 def _columns_by_number(rows: list[bytes], path: Path) -> NDArray[np.float32]:
     try:
         columns = [np.array(row.split(b","), dtype=np.int64) for row in rows]
-    except ValueError:
+    except (ValueError, OverflowError):
         raise InputError(f"{path}: expected features as 0/1 columns or as column numbers between commas") from None
     flat = np.concatenate(columns) if columns else np.empty(0, np.int64)
     if len(flat) and (flat.min() < 0 or flat.max() > 1 << 20):
         raise InputError(f"{path}: expected column numbers from 0 to {1 << 20}, found {flat.min()} to {flat.max()}")
-    x = np.zeros((len(rows), int(flat.max(initial=-1)) + 1), np.float32)
+    width = int(flat.max(initial=-1)) + 1
+    check_text(str(path), len(rows) * width, "features")
+    x = np.zeros((len(rows), width), np.float32)
     x[np.repeat(np.arange(len(rows)), [len(c) for c in columns]), flat] = 1
     return x
