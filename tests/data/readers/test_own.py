@@ -144,10 +144,14 @@ def test_new_data_are_read_like_the_old(tmp_path: Path) -> None:
     assert encoding(old).encode(new.graphs).tolist() == [[0, 0, 1], [0, 0, 0], [0, 1, 0]]
     partly = load(tables(tmp_path / "partly", "id,kind,klass\nx,a,yes\ny,a,yes\nz,a,yes\n"), like=old.columns)
     assert (partly.classes, partly.y.tolist()) == (("no", "yes"), [1, 1, 1])
-    ends = load(
-        tables(tmp_path / "ends", one_kind, "from,to,how\nx,y,zip\n"), like=load(tables(tmp_path / "e")).columns
-    )
+    known = load(tables(tmp_path / "e")).columns
+    ends = load(tables(tmp_path / "ends", edges="from,to,how\nx,y,zip\n"), like=known)
     assert ends.graphs.edge_label.tolist() == [-1, -1]  # type: ignore[union-attr]
+    with pytest.raises(InputError, match="no column 'size' as the training data have, expected it among id, kind"):
+        load(tables(tmp_path / "ends", one_kind), like=known)
+    more = load(tables(tmp_path / "more", "id,kind,klass,mood\nx,a,yes,9\n", "from,to\n"), like=old.columns)
+    assert more.graphs.x is None
+    assert "column 'mood': not in the training data" in more.summary
 
 
 def test_ids_are_what_stands_there(tmp_path: Path) -> None:

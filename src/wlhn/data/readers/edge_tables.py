@@ -18,7 +18,7 @@ from wlhn.data.dataset import Column, Dataset, Role
 from wlhn.data.readers.edges import both_ways, origin, simple_graphs
 from wlhn.data.readers.encode import Targets, encode_features
 from wlhn.data.readers.pieces import read_pieces, separator_of
-from wlhn.data.readers.tables import NAMES, Table, check_known, check_roles, gap_notes, infer_columns, missing_role
+from wlhn.data.readers.tables import NAMES, Table, check_roles, gap_notes, infer_columns, missing_role
 from wlhn.data.readers.values import attributes, is_numeric, name_of, shown, typed
 from wlhn.errors import InputError
 
@@ -119,7 +119,6 @@ def read_edges(
 
     header = next(read_pieces(path, rows=1)).iloc[:0]
     check_roles(roles, *others, header)
-    check_known(path, header, like)
     found = infer_columns(header, expected=ENDS, roles=roles, like=like)
     for role in ENDS:
         if [column.role for column in found].count(role) != 1:
