@@ -11,10 +11,9 @@ import typer
 from wlhn.cli.output import DataRoot, Json, Seed, print_json, print_table
 from wlhn.data.dataset import Role
 from wlhn.data.load import data_root_or_environment, load
-from wlhn.data.outside import DATASETS
 from wlhn.data.published import Check, published
 from wlhn.data.published import check as check_figures
-from wlhn.data.registry import KNOWN, known_name, locate
+from wlhn.data.registry import DATASETS, KNOWN, known_name, locate
 from wlhn.data.statistics import statistics
 from wlhn.errors import InputError
 

@@ -10,10 +10,9 @@ from pathlib import Path
 from wlhn.data.builtin import graph_atlas, karate_club
 from wlhn.data.dataset import Column, Dataset, Role, TaskChoice
 from wlhn.data.download import fetch
-from wlhn.data.outside import DATASETS, outside_dataset
 from wlhn.data.paths import Options, read_path
 from wlhn.data.published import check
-from wlhn.data.registry import KNOWN, known_name, locate
+from wlhn.data.registry import DATASETS, KNOWN, known_name, locate, outside_dataset
 from wlhn.data.splits import Split, read_json_splits
 from wlhn.data.statistics import statistics
 from wlhn.data.synthetic import barabasi_albert_density, erdos_renyi_effective_size

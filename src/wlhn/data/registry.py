@@ -1,17 +1,21 @@
 """The data sets known by name: what they are and where they lie.
 
 A set is looked for under the data root, then in the user's cache, then in what is built in; `load` downloads the rest.
+Sets from outside are functions of a seed, registered here or named by an entry point `wlhn.datasets`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from wlhn.data.builtin import mutag_folder
 from wlhn.data.cache import cache_root
+from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
+from wlhn.plugins import Registry
 
 Kind = Literal["tu", "geom-gcn", "ogb", "generated"]
 TU_ADDRESS = "https://www.chrsmrrs.com/graphkerneldatasets"
@@ -122,3 +126,34 @@ def _whole(kind: Kind, path: Path) -> bool:
     """Whether a set lies at a path; a folder that only holds its splits is not the set."""
     decisive = {"ogb": path / "raw" / "edge.csv.gz", "geom-gcn": path / "out1_graph_edges.txt"}
     return decisive.get(kind, path).exists()
+
+
+MakesDataset = Callable[[int], Dataset]  # from a seed, for those that are generated
+
+DATASETS: Registry[MakesDataset] = Registry("data set", "wlhn.datasets", {})
+
+
+def register_dataset(name: str) -> Callable[[MakesDataset], MakesDataset]:
+    """A decorator that makes a data set known by a name in this process.
+
+    >>> from wlhn.data.builtin import karate_club
+    >>> @register_dataset("my-club")
+    ... def my_club(seed: int) -> Dataset:
+    ...     return karate_club()
+    >>> outside_dataset("my-club", seed=0).name
+    'my-club'
+    """
+
+    def register(make: MakesDataset) -> MakesDataset:
+        DATASETS.register(name, make)
+        return make
+
+    return register
+
+
+def outside_dataset(name: str, seed: int) -> Dataset:
+    """A data set of somebody else's."""
+    dataset = DATASETS[name](seed)
+    if not isinstance(dataset, Dataset):
+        raise InputError(f"data set '{name}': its function must give a wlhn.data.Dataset, not {type(dataset).__name__}")
+    return replace(dataset, name=name)
