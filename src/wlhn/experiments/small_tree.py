@@ -1,7 +1,4 @@
-"""Figures 1 to 3: a small graph, its refinement and WL tree, distances without training, and Sarkar's disc.
-
-The paper's graph can be seen in its figure alone; ours is a triangle with two tails.
-"""
+"""Figures 1 to 3: the paper's small graph, its refinement and WL tree, distances without training, Sarkar's disc."""
 
 from __future__ import annotations
 
@@ -27,8 +24,16 @@ SHOWN = ("WLHN", "WLHN, whitened", "GIN")
 
 
 def example_graph() -> nx.Graph:
-    """A triangle with two tails, of three nodes and of two: refinement takes three rounds to tell all nodes apart."""
-    return nx.Graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (1, 6), (6, 7)])
+    """The graph of the paper's figure 1: a square and a pentagon that share a node, numbered from 0.
+
+    >>> refine(example_graph(), 4).num_colours
+    [1, 2, 3, 4, 5]
+    """
+    graph = nx.Graph()
+    graph.add_nodes_from(range(8))
+    nx.add_cycle(graph, [0, 1, 2, 7])
+    nx.add_cycle(graph, [2, 3, 4, 5, 6])
+    return graph
 
 
 def reproduce_hierarchy(item: str, request: Request) -> Iterator[Finished]:
