@@ -14,3 +14,7 @@ class InputError(ValueError):
 
 class UnavailableError(InputError):
     """A data set that is neither here nor to be had: a table goes on without it, where a damaged one fails."""
+
+
+class BusyError(InputError):
+    """Another process is writing where this one wants to."""

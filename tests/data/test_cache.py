@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -87,3 +88,15 @@ def test_without_a_writable_cache_all_works(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("WLHN_CACHE", str(tmp_path / "file"))
     assert len(load("MUTAG", data_root=None)) == 188
+
+
+def test_of_two_that_read_the_same_sources_one_parses(cache: Path) -> None:
+    """The second waits for what the first writes; no lock is left."""
+    counter: list[int] = []
+    both = [Thread(target=read, args=(counter,)) for _ in range(2)]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
+    assert len(counter) == 1
+    assert not list(cache.rglob(".*"))

@@ -18,7 +18,7 @@ from tiny import tiny, write_tu
 
 from wlhn.batching import refined
 from wlhn.data import load
-from wlhn.errors import InputError
+from wlhn.errors import BusyError, InputError
 from wlhn.evaluation import jobs
 from wlhn.evaluation.comparison import compare
 from wlhn.evaluation.evaluate import evaluate
@@ -26,6 +26,7 @@ from wlhn.evaluation.grids import grid_document, read_grid
 from wlhn.evaluation.outcome import Outcome, SplitOutcome, Visited, Work, read_outcome
 from wlhn.evaluation.plan import Plan
 from wlhn.evaluation.protocols import PROTOCOLS, ten_fold
+from wlhn.files import DRAFT, LOCK, only_writer
 from wlhn.models import WLHN
 from wlhn.options.option import option
 from wlhn.training.settings import Settings
@@ -262,3 +263,21 @@ def test_a_new_option_leaves_stored_outcomes_valid(data: Path, tmp_path: Path, m
     assert not (tmp_path / "jobs").exists()
     with pytest.raises(InputError, match="other candidates"):
         run(data, tmp_path, num_splits=2, candidates=[Settings.of(**SMALL, epochs=3, wings=3)])
+
+
+def test_an_evaluation_has_one_writer_and_no_foreign_folder(data: Path, tmp_path: Path) -> None:
+    with only_writer(tmp_path / "busy"), pytest.raises(BusyError, match="is writing here; wait for it"):
+        run(data, tmp_path / "busy")
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "thesis.tex").write_text("theirs")
+    with pytest.raises(InputError, match="holds files that are not ours"):
+        run(data, tmp_path / "foreign")
+    assert [path.name for path in (tmp_path / "foreign").iterdir()] == ["thesis.tex"]
+
+
+def test_what_a_killed_evaluation_left_is_removed(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "jobs").mkdir()
+    for name in (LOCK, f"{DRAFT}1-plan.json", f"jobs/{DRAFT}2-x.json"):
+        (tmp_path / name).touch()
+    run(data, tmp_path)
+    assert not list(tmp_path.rglob(".*"))

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 import typer.core
@@ -101,6 +101,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain text: importing rich's markup takes twice as long as everything else here
 )
+INTERRUPTED = 130  # the exit code of a command that Ctrl-C ended
+RESUMED = ("train", "evaluate", "reproduce")  # commands that go on where they were interrupted
 
 
 def _version(wanted: bool) -> None:
@@ -129,7 +131,17 @@ def main() -> None:
     except OSError as error:
         _fail(f"{error.filename or 'system'}: {error.strerror or error}")
     except KeyboardInterrupt:
-        sys.exit(130)
+        _interrupted()
+    except SystemExit as leaving:
+        if leaving.code == INTERRUPTED:  # typer has heard of it first
+            _interrupted()
+        raise
+
+
+def _interrupted() -> NoReturn:
+    if sys.argv[1:2] and sys.argv[1] in RESUMED:
+        typer.echo("interrupted; the same command goes on from here", err=True)
+    sys.exit(INTERRUPTED)
 
 
 def _fail(message: str) -> None:

@@ -63,7 +63,6 @@ def train(
         if split >= len(dataset.splits):
             raise InputError(f"--split {split}: {dataset.name} came with {len(dataset.splits)} splits")
         chosen = dataset.splits[split]
-    folder = out or _free_folder(f"{dataset.name}-{settings.model}")
     if not json:
         typer.echo(f"{dataset.name}: {dataset.level} {dataset.task}, {dataset.graphs!r}; training {settings.model}")
     epochs = getattr(settings.training, "epochs", 1)
@@ -75,7 +74,7 @@ def train(
         run = train_run(
             dataset,
             settings,
-            folder,
+            out,
             split=chosen,
             seed=seed,
             workers=workers,
@@ -85,9 +84,9 @@ def train(
             draw=_draw,
         )
     if json:
-        print_json({"run": str(folder), **run.about, "settings": settings.to_json()})
+        print_json({"run": str(run.folder), **run.about, "settings": settings.to_json()})
     else:
-        _summarise(run, folder, data, settings)
+        _summarise(run, data, settings)
 
 
 def _draw(history: list[Epoch], best: int, metric: str, path: Path) -> None:
@@ -103,17 +102,7 @@ def _draw(history: list[Epoch], best: int, metric: str, path: Path) -> None:
     )
 
 
-def _free_folder(name: str) -> Path:
-    """The first of runs/NAME-1, -2, … without a finished run: a new one, or one that was interrupted."""
-    from wlhn.runs.run_folder import is_run
-
-    k = 1
-    while is_run(folder := Path("runs") / f"{name}-{k}"):
-        k += 1
-    return folder
-
-
-def _summarise(run: TrainedRun, folder: Path, data: str, settings: Settings) -> None:
+def _summarise(run: TrainedRun, data: str, settings: Settings) -> None:
     from wlhn.evaluation.outcome import shown
 
     about, metric, items = run.about, run.about["metric"], f"{run.trained.level}s"
@@ -143,5 +132,5 @@ def _summarise(run: TrainedRun, folder: Path, data: str, settings: Settings) -> 
             f"Numbers are sound: points lie up to {numbers['largest_radius']:.1f} from the root, "
             f"{100 * numbers['dead_rows']:.1f} % of rows are dead."
         )
-    typer.echo(f"\nThe run is kept in {folder} (learning-curve.png shows how it went). To use it:")
-    typer.echo(f"  wlhn predict {folder} {data} --out predictions.csv")
+    typer.echo(f"\nThe run is kept in {run.folder} (learning-curve.png shows how it went). To use it:")
+    typer.echo(f"  wlhn predict {run.folder} {data} --out predictions.csv")

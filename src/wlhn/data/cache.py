@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,12 @@ from numpy.typing import NDArray
 
 from wlhn.data.dataset import Column, Dataset, Skipped
 from wlhn.data.splits import PARTS, Split
-from wlhn.files import replacing, write_json
+from wlhn.errors import BusyError
+from wlhn.files import only_writer, replacing, write_json
 from wlhn.graphs import Graphs
 
 VERSION = 2
+PATIENCE = 600  # seconds that another process may take to read the same sources
 GRAPH_ARRAYS = tuple(f.name for f in fields(Graphs) if f.name != "node_ids")
 
 
@@ -39,16 +42,27 @@ def cached(read: Callable[[], Dataset], *, sources: Iterable[Path], options: str
     A cache that cannot be written is no reason to fail: the data set is there.
     """
     entry = cache_root() / "parsed" / _key(sources, options)
+    if (found := _found(entry)) is not None:
+        return found
+    with ExitStack() as stack:
+        with suppress(OSError, BusyError):  # a second reader of the same sources waits for what the first one writes
+            stack.enter_context(only_writer(entry, wait=PATIENCE))
+            if (found := _found(entry)) is not None:
+                return found
+        dataset = read()
+        try:
+            save_entry(entry, dataset)
+            return load_entry(entry)
+        except (OSError, TypeError):
+            return dataset
+
+
+def _found(entry: Path) -> Dataset | None:
+    """What an entry holds; None if it is not there, or not what was written."""
     try:
         return load_entry(entry)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        pass  # not there, or not what was written: read it anew
-    dataset = read()
-    try:
-        save_entry(entry, dataset)
-        return load_entry(entry)
-    except (OSError, TypeError):
-        return dataset
+        return None
 
 
 def save_entry(entry: Path, dataset: Dataset) -> None:

@@ -20,6 +20,7 @@ from wlhn.data.splits import Split, stratified_folds
 from wlhn.errors import InputError
 from wlhn.models.registry import MODELS
 from wlhn.nn.model import Model, described, option_parameters
+from wlhn.runs.claim import claimed
 from wlhn.runs.run_folder import load_run, read_config, save_run
 from wlhn.runs.trained import Trained
 from wlhn.training.fit import fit
@@ -126,7 +127,8 @@ class GraphEstimator(BaseEstimator):
         check_is_fitted(self, "trained_")
         parameters = self.get_params() | {"model": self._model_name()}
         about = {"estimator": type(self).__name__, "parameters": parameters, "version": code_version()}
-        save_run(Path(folder), self.trained_, about, {})
+        with claimed(Path(folder), "", about="estimator") as ours:
+            save_run(ours, self.trained_, about, {})
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Self:

@@ -8,6 +8,7 @@ around, they fail the whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from wlhn.evaluation.executor import Crew, Workers
 from wlhn.evaluation.job_folder import run_jobs
 from wlhn.evaluation.jobs import Job, JobResult, Shared
 from wlhn.evaluation.outcome import (
+    OUTCOME,
+    VALIDATION,
     Candidate,
     Outcome,
     SplitOutcome,
@@ -28,9 +31,10 @@ from wlhn.evaluation.outcome import (
     read_plan,
     write_outcome,
 )
-from wlhn.evaluation.plan import Plan, begin, finish
+from wlhn.evaluation.plan import PLAN, Plan, begin, finish
 from wlhn.evaluation.protocols import PROTOCOLS, Protocol
 from wlhn.evaluation.search import Trial, search_each_split
+from wlhn.files import check_free, only_writer
 from wlhn.training.metrics import METRICS
 from wlhn.training.provenance import data_hash
 from wlhn.training.settings import Settings
@@ -76,18 +80,19 @@ def evaluate(
         on_done: hears (phase, done, total) as jobs are done.
     """
     given = _Given(dataset, candidates, protocol, grid, seed, final_runs, num_splits, search)
-    before = read_plan(folder, validation_only=False)
-    plan = begin(folder, given.plan if before is None else given.plan.at_least(before), before)
-    if before == plan:
+    with _claimed(folder):
+        before = read_plan(folder, validation_only=False)
+        plan = begin(folder, given.plan if before is None else given.plan.at_least(before), before)
+        if before == plan:
+            finish(folder)
+            return read_outcome(folder)  # its jobs need not be there: a repository keeps outcomes alone
+        with (workers or Workers()).started(given.shared) as crew:
+            running = _Running(given, plan, folder, crew, retry_failed, on_done)
+            tried, selection = running.select()
+            outcome = running.assess(tried, selection)
+        write_outcome(folder, outcome)
         finish(folder)
-        return read_outcome(folder)  # its jobs need not be there: a repository keeps outcomes alone
-    with (workers or Workers()).started(given.shared) as crew:
-        running = _Running(given, plan, folder, crew, retry_failed, on_done)
-        tried, selection = running.select()
-        outcome = running.assess(tried, selection)
-    write_outcome(folder, outcome)
-    finish(folder)
-    return outcome
+        return outcome
 
 
 def compare_candidates(
@@ -105,15 +110,22 @@ def compare_candidates(
 ) -> ValidationOutcome:
     """How each candidate does on the validation items: the selection of `evaluate` alone. Test items stay unseen."""
     given = _Given(dataset, candidates, protocol, grid, seed, None, num_splits, None)
-    before = read_plan(folder, validation_only=True)
-    plan = begin(folder, given.plan if before is None else given.plan.at_least(before), before)
-    with (workers or Workers()).started(given.shared) as crew:
-        _, selection = _Running(given, plan, folder, crew, retry_failed, on_done).select(even_one=True)
-    done = [result for row in selection for result in row]
-    outcome = ValidationOutcome(plan, done[0].metric, _means(plan, selection), _work(done))
-    write_outcome(folder, outcome)
-    finish(folder)
-    return outcome
+    with _claimed(folder):
+        before = read_plan(folder, validation_only=True)
+        plan = begin(folder, given.plan if before is None else given.plan.at_least(before), before)
+        with (workers or Workers()).started(given.shared) as crew:
+            _, selection = _Running(given, plan, folder, crew, retry_failed, on_done).select(even_one=True)
+        done = [result for row in selection for result in row]
+        outcome = ValidationOutcome(plan, done[0].metric, _means(plan, selection), _work(done))
+        write_outcome(folder, outcome)
+        finish(folder)
+        return outcome
+
+
+def _claimed(folder: Path) -> AbstractContextManager[None]:
+    """The folder of an evaluation as this process's alone."""
+    check_free(folder, PLAN, OUTCOME, VALIDATION)
+    return only_writer(folder, "evaluation")
 
 
 class _Given:

@@ -18,7 +18,7 @@ from typing import Any
 
 from wlhn.errors import InputError
 from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, checkpoint_path, work_all
-from wlhn.files import read_json, replacing, write_json
+from wlhn.files import read_json, remove_drafts, replacing, write_json
 
 
 def result_path(folder: Path, job: Job) -> Path:
@@ -42,6 +42,7 @@ def run_jobs(
     `on_done(done, total)` is called as they come in; for executor and `shared` see `work_all`.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    remove_drafts(folder)
     waiting = [job for job in jobs if not result_path(folder, job).exists()]
     if not retry_failed:
         waiting = [job for job in waiting if not error_path(folder, job).exists()]

@@ -16,7 +16,8 @@ from wlhn.data.dataset import Dataset
 from wlhn.data.splits import Split, random_splits, stratified_folds
 from wlhn.errors import InputError
 from wlhn.options.option import one_of
-from wlhn.runs.run_folder import is_run, save_run
+from wlhn.runs.claim import CHECKPOINT, claimed, identity
+from wlhn.runs.run_folder import save_run
 from wlhn.runs.trained import Trained
 from wlhn.training.fit import Epoch, Fitted, fit
 from wlhn.training.metrics import METRICS
@@ -24,7 +25,7 @@ from wlhn.training.problem import Problem
 from wlhn.training.provenance import code_version, data_hash, environment
 from wlhn.training.settings import Settings
 
-CHECKPOINT, METRICS_FILE, CURVE = ".checkpoint.safetensors", "metrics.jsonl", "learning-curve.png"
+METRICS_FILE, CURVE = "metrics.jsonl", "learning-curve.png"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,7 @@ class TrainedRun:
     trained: Trained
     fitted: Fitted
     about: dict[str, Any]  # as in config.json
+    folder: Path
 
 
 def default_split(dataset: Dataset, seed: int) -> Split:
@@ -58,7 +60,7 @@ def default_split(dataset: Dataset, seed: int) -> Split:
 def train(
     dataset: Dataset,
     settings: Settings,
-    folder: Path,
+    folder: Path | None = None,
     *,
     split: Split | None = None,
     seed: int = 0,
@@ -70,16 +72,32 @@ def train(
 ) -> TrainedRun:
     """Train one model and keep it in a folder; an interrupted run in the same folder goes on.
 
+    Without a folder it is runs/DATA-MODEL-1, -2, … (`claimed`), and there too an interrupted run goes on.
     More than one of `workers` share the batches, on the Ray cluster at an `address` or a new one here.
     Models train on the `device`, "cpu" or "cuda" (with workers, a GPU each).
     `draw(history, best epoch, metric, path)` is asked for the learning curve before the folder is sealed.
     """
-    if is_run(folder):
-        raise InputError(f"{folder}: holds a finished run, expected a new folder")
     check_device(device, here=workers == 1)
+    split = split or default_split(dataset, seed)
+    name, about = f"{dataset.name}-{settings.model}", identity(dataset, split, settings, seed)
+    with claimed(folder, name, about) as ours:
+        return _train(dataset, settings, ours, split, seed, workers, address, device, on_epoch, draw)
+
+
+def _train(
+    dataset: Dataset,
+    settings: Settings,
+    folder: Path,
+    split: Split,
+    seed: int,
+    workers: int,
+    address: str | None,
+    device: str,
+    on_epoch: Callable[[Epoch], None],
+    draw: Callable[[list[Epoch], int, str, Path], None] | None,
+) -> TrainedRun:
     started = time.time()
-    problem = Problem(dataset, split or default_split(dataset, seed), settings)
-    folder.mkdir(parents=True, exist_ok=True)
+    problem = Problem(dataset, split, settings)
     with (folder / METRICS_FILE).open("w", encoding="utf-8") as lines:
 
         def note(epoch: Epoch) -> None:
@@ -121,7 +139,7 @@ def train(
     split_positions = {part: getattr(problem.split, part).tolist() for part in ("train", "valid", "test")}
     save_run(folder, trained, about, {"environment.json": environment(), "split.json": split_positions})
     (folder / CHECKPOINT).unlink(missing_ok=True)
-    return TrainedRun(trained, fitted, about)
+    return TrainedRun(trained, fitted, about, folder)
 
 
 def check_device(device: str, here: bool) -> None:

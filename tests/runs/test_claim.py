@@ -1,0 +1,117 @@
+"""A run folder is one training's: a second one is refused, and so is a foreign folder; names are taken once."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tiny import tiny
+
+from wlhn.errors import InputError
+from wlhn.files import LOCK, only_writer
+from wlhn.runs.claim import CHECKPOINT, claimed
+from wlhn.runs.run_folder import check_run, load_run
+from wlhn.runs.train import train
+from wlhn.training.settings import Settings
+
+COMMAND = [sys.executable, "-c", "import sys; from wlhn.cli import main; sys.argv[0] = 'wlhn'; main()"]
+SETTINGS = Settings.of(hidden_channels=8, num_layers=2, epochs=3)
+
+
+def start(place: Path, *arguments: object) -> "subprocess.Popen[str]":
+    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    return subprocess.Popen([*COMMAND, *map(str, arguments)], cwd=place, env=environment, **streams)
+
+
+def wait_for(path: Path, process: "subprocess.Popen[str]") -> None:
+    deadline = time.monotonic() + 120
+    while not path.exists():
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def test_of_two_trainings_in_one_folder_the_second_is_told_so(tmp_path: Path) -> None:
+    """The first is undisturbed; after Ctrl-C, which says so, the same command goes on and ends with a whole run."""
+    command = ["train", "MUTAG", "--patience", "100000", "--out", "r", "--epochs"]
+    with start(tmp_path, *command, "100000") as first:
+        wait_for(tmp_path / "r" / CHECKPOINT, first)
+        with start(tmp_path, *command, "20", "--seed", "1") as second:
+            _, said = second.communicate()
+        assert second.returncode == 2
+        assert said.startswith(f"error: r: process {first.pid} on ")
+        assert said.count("\n") == 1
+        first.send_signal(signal.SIGINT)
+        _, said = first.communicate()
+    assert first.returncode == 130
+    assert said.endswith("interrupted; the same command goes on from here\n")
+    with start(tmp_path, *command, "5") as again:
+        _, said = again.communicate()
+    assert again.returncode == 0, said
+    load_run(tmp_path / "r")
+    assert not [path.name for path in (tmp_path / "r").iterdir() if path.name.startswith(".")]
+
+
+def test_trainings_without_a_name_never_share_one(tmp_path: Path) -> None:
+    both = [start(tmp_path, "train", "MUTAG", "--epochs", "15", "--json") for _ in range(2)]
+    said = [process.communicate() for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    folders = [json.loads(out)["run"] for out, _ in said]
+    assert sorted(folders) == ["runs/MUTAG-wlhn-1", "runs/MUTAG-wlhn-2"]
+    for folder in folders:
+        check_run(tmp_path / folder)
+
+
+def test_an_interrupted_run_without_a_name_goes_on_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def interrupt(about: str) -> Path:
+        with claimed(None, "a", about) as folder:
+            (folder / "metrics.jsonl").touch()
+            raise KeyboardInterrupt
+
+    for about in ("one", "two", "one"):  # the last one goes on in the first folder
+        with pytest.raises(KeyboardInterrupt):
+            interrupt(about)
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["a-1", "a-2"]
+    with only_writer(tmp_path / "runs" / "a-2", "two"), claimed(None, "a", "two") as folder:
+        assert folder.name == "a-3"  # who is at work is not disturbed
+
+
+def test_a_foreign_folder_is_refused_untouched(tmp_path: Path) -> None:
+    """One with another tool's config.json and model.safetensors, too."""
+    for name in ("config.json", "model.safetensors", "metrics.jsonl"):
+        (tmp_path / name).write_text("theirs")
+    with pytest.raises(InputError, match="holds files that are not ours"):
+        train(tiny(), SETTINGS, tmp_path)
+    assert {path.read_text() for path in tmp_path.iterdir()} == {"theirs"}
+
+
+def test_a_run_killed_between_its_last_two_steps_is_tidied_up(tmp_path: Path) -> None:
+    train(tiny(), SETTINGS, tmp_path / "run")
+    (tmp_path / "run" / CHECKPOINT).touch()
+    (tmp_path / "run" / LOCK).touch()
+    with pytest.raises(InputError, match="holds a finished run"):
+        train(tiny(), SETTINGS, tmp_path / "run")
+    check_run(tmp_path / "run")
+    assert not [path.name for path in (tmp_path / "run").iterdir() if path.name.startswith(".")]
+
+
+def test_a_training_that_was_interrupted_gives_the_same_model(tmp_path: Path) -> None:
+    def stop(epoch: Any) -> None:
+        if epoch.epoch == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(tiny(), SETTINGS, tmp_path / "torn", on_epoch=stop)
+    train(tiny(), SETTINGS, tmp_path / "torn")
+    train(tiny(), SETTINGS, tmp_path / "whole")
+    one, other = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("torn", "whole"))
+    assert np.array_equal(np.frombuffer(one, np.uint8), np.frombuffer(other, np.uint8))
