@@ -6,6 +6,7 @@ read: a hierarchy may be larger than that. Each array is checked once, against t
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import struct
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from wlhn.errors import InputError
 from wlhn.files import replacing
+from wlhn.hierarchy.checks import check_arrays
 
 T = TypeVar("T")
 FORMAT = 1
@@ -57,19 +59,25 @@ def load(path: str | os.PathLike[str], build: Callable[[dict[str, Any], dict[str
 
 
 def _read(raw: BinaryIO, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    file: dict[str, NDArray[Any]] = {}
     with zipfile.ZipFile(raw) as archive:
-        file = {entry.filename.removesuffix(".npy"): _array(raw, archive, entry, path) for entry in archive.infolist()}
+        for entry in archive.infolist():
+            name = entry.filename.removesuffix(".npy")
+            if name in file or entry.compress_type != zipfile.ZIP_STORED:
+                raise InputError(f"{name}: must be there once, and not compressed")
+            file[name] = _array(raw, archive, entry, path)
     meta = json.loads(str(file["meta"]))
     if meta["format"] != FORMAT:
         raise InputError(f"written in format {meta['format']}, expected {FORMAT}")
+    check_arrays(meta, file)
     return meta, file
 
 
 def _array(raw: BinaryIO, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path) -> NDArray[Any]:
     """An array of the file, mapped if it is large; its checksum is right."""
     with archive.open(entry) as stream:
-        if entry.compress_type != zipfile.ZIP_STORED or entry.file_size < MAPPED:
-            return np.lib.format.read_array(stream, allow_pickle=False)
+        if entry.file_size < MAPPED:
+            return np.load(io.BytesIO(stream.read()), allow_pickle=False)  # no more than is there
         while stream.read(MAPPED):  # the zip's own reader compares checksums at the end
             pass
     raw.seek(entry.header_offset + LOCAL_HEADER - 4)
