@@ -216,3 +216,20 @@ def test_every_setting_can_be_given_and_is_kept(wlhn: Any) -> None:
     free, bound = (read_grid("lean", "wlhn", "graph", given) for given in ({}, {"num_layers": 7, "tau": 2.0}))
     assert {(settings.options.num_layers, settings.options.tau) for settings in bound} == {(7, 2.0)}
     assert {settings.but({"num_layers": 7, "tau": 2.0}) for settings in free} == set(bound)
+
+
+def test_ids_that_a_spreadsheet_would_run_are_quoted(wlhn: Any, tmp_path: Path) -> None:
+    """In CSV alone; numbers are numbers, and --raw-ids leaves all as they are."""
+    ids = ["=1+1", "+x", "-CCO", "@sum", "-1", "+2.5", "plain"]
+    assert (
+        wlhn("train", write_molecules(tmp_path / "molecules.csv"), *FAST, "--role", "name=id", "--out", "run")[0] == 0
+    )
+    new = tmp_path / "new.csv"
+    new.write_text("name,smiles\n" + "".join(f"{name},CCO\n" for name in ids))
+    for given, wanted in (((), ["'=1+1", "'+x", "'-CCO", "'@sum", "-1", "+2.5", "plain"]), (("--raw-ids",), ids)):
+        ran = wlhn("predict", "run", new, "--out", "said.csv", *given)
+        assert ran.code == 0, ran.err
+        assert [row["id"] for row in csv.DictReader(Path("said.csv").read_text().splitlines())] == wanted
+    assert wlhn("predict", "run", new, "--out", "said.jsonl")[0] == 0
+    said = [str(json.loads(line)["id"]) for line in Path("said.jsonl").read_text().splitlines()]
+    assert said == ids

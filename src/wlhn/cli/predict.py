@@ -24,6 +24,10 @@ def predict(
     run: Annotated[Path, typer.Argument(help="A run folder of `wlhn train`.")],
     data: Annotated[str, typer.Argument(help="A known name or a path.")],
     out: options.Out,
+    raw_ids: Annotated[
+        bool,
+        typer.Option("--raw-ids", help="CSV: leave ids as they are, also those that a spreadsheet takes for formulas."),
+    ] = False,
     role: Roles = None,
     data_root: DataRoot = None,
     seed: Seed = 0,
@@ -46,7 +50,7 @@ def predict(
                 yield part
                 advance(part.first + len(part.graphs), len(dataset.graphs), "")
 
-        rows = write_table(out, (prediction_rows(trained, dataset, part) for part in counted()))
+        rows = write_table(out, (prediction_rows(trained, dataset, part) for part in counted()), raw_ids)
     nodes = dataset.graphs.num_nodes
     if json:
         print_json({"out": str(out), "rows": rows, "nodes": nodes, "unseen": asdict(unseen)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,6 +16,8 @@ from wlhn.files import replacing
 from wlhn.runs.trained import Predicted, Trained
 
 Rows = Sequence[dict[str, Any]]
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a formula may begin
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def prediction_rows(trained: Trained, dataset: Dataset, part: Predicted) -> Rows:
@@ -50,8 +53,10 @@ def _tasks(trained: Trained, part: Predicted) -> Iterable[dict[str, Any]]:
             yield {f"p({name})": float(v) for name, v in zip(names, row, strict=True)}
 
 
-def write_table(path: Path, parts: Iterable[Rows]) -> int:
+def write_table(path: Path, parts: Iterable[Rows], raw: bool = False) -> int:
     """Write rows as they come to a .csv, .jsonl or .parquet file, whole or not at all; how many there were.
+
+    In CSV a text that a spreadsheet would run as a formula gets an apostrophe in front, if not `raw`.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "rows.csv"
@@ -68,10 +73,22 @@ def write_table(path: Path, parts: Iterable[Rows]) -> int:
         write: Callable[[Rows], None] | None = None
         for rows in parts:
             if rows:
+                if path.suffix == ".csv" and not raw:
+                    rows = [{harmless(key): harmless(value) for key, value in row.items()} for row in rows]
                 write = write or writers[path.suffix](draft, stack, rows[0])
                 write(rows)
                 count += len(rows)
     return count
+
+
+def harmless(value: Any) -> Any:
+    """A text that no spreadsheet takes for a formula; numbers stay what they are, also those that are written as text.
+
+    >>> [harmless(value) for value in ("=1+1", "@sum", "-CCO", "-1", "+2.5e3", "a=b", -1)]
+    ["'=1+1", "'@sum", "'-CCO", '-1', '+2.5e3', 'a=b', -1]
+    """
+    dangerous = isinstance(value, str) and value.startswith(FORMULA) and not NUMBER.fullmatch(value)
+    return f"'{value}" if dangerous else value
 
 
 def _csv(draft: Path, stack: ExitStack, first: dict[str, Any]) -> Callable[[Rows], None]:
