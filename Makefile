@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo check test lint fuzz clean
+.PHONY: demo check test fuzz soak lint clean
 
 demo: $(VENV)/.demo
 	$(BIN)/wlhn train
@@ -18,14 +18,17 @@ QUICK = tests/test_architecture.py tests/test_files.py tests/graphs tests/hierar
 check: lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(QUICK)
 
+# Malformed inputs by the thousand, and an hour of faults; see docs/reliability.md.
+fuzz: $(VENV)/.test
+	for script in tests/fuzz/fuzz_*.py; do OMP_NUM_THREADS=1 $(BIN)/python $$script || exit 1; done
+
+soak: $(VENV)/.test
+	$(BIN)/python tests/soak/soak.py --seconds 3600
+
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-
-# Ten thousand malformed inputs over all readers: every one is read or refused in a sentence.
-fuzz: $(VENV)/.test
-	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz/fuzz_readers.py
 
 # torch first and alone, at the tested version: a plain `torch` may bring gigabytes of CUDA packages.
 $(VENV)/.torch: constraints.txt

@@ -36,7 +36,9 @@ def explore(
     trained = load_run(Path(what)) if is_run(Path(what)) else None
     if trained is None and data is not None:
         raise InputError(f"{what}: no finished run here, expected one where --data is given")
-    name = what if trained is None else data or str(read_config(Path(what))["data"])
+    name = what if trained is None else data or str(read_config(Path(what)).get("data", ""))
+    if not name:
+        raise InputError(f"{what}: does not say what it was trained on; name the data with --data")
     dataset = load_like(name, () if trained is None else trained.columns, data_root, role, seed)
     document = explorer_document(dataset, trained, iterations, colours)
     write_page(document, out)

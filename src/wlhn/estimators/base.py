@@ -136,7 +136,10 @@ class GraphEstimator(BaseEstimator):
         config = read_config(Path(folder))
         if config.get("estimator") != cls.__name__:
             raise InputError(f"{folder}: holds {config.get('estimator', 'a run')}, not a {cls.__name__}")
-        estimator = cls(**config["parameters"])
+        try:
+            estimator = cls(**config["parameters"])
+        except (KeyError, TypeError) as error:
+            raise InputError(f"{folder}, parameters: are not those of a {cls.__name__} ({error})") from None
         estimator.trained_ = load_run(Path(folder))
         return estimator
 

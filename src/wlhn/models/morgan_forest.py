@@ -30,7 +30,7 @@ OGB_BOND = [0]  # type
 
 @dataclass(frozen=True)
 class MorganForestOptions(MachineOptions):
-    trees: int = option(500, "Trees of the forest.", at_least=1)
+    trees: int = option(500, "Trees of the forest.", at_least=1, below=100_000)
 
 
 class MorganForest(Machine):

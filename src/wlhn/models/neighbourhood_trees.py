@@ -26,7 +26,7 @@ BOOSTING = {"learning_rate": 0.05, "max_leaf_nodes": 15, "l2_regularization": 1.
 
 @dataclass(frozen=True)
 class NeighbourhoodTreesOptions(MachineOptions):
-    trees: int = option(500, "Boosted trees.", at_least=1)
+    trees: int = option(500, "Boosted trees.", at_least=1, below=100_000)
 
 
 class NeighbourhoodTrees(Machine):

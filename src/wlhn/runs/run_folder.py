@@ -14,25 +14,21 @@ A finished run is never written over.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 
-from wlhn.data.dataset import Column
-from wlhn.data.vocabulary import Vocabulary
 from wlhn.errors import InputError
-from wlhn.files import replacing, write_json
+from wlhn.files import read_json, replacing, write_json
 from wlhn.hierarchy import Hierarchy
-from wlhn.models.registry import build_model
+from wlhn.runs.documents import read_said, read_vocabulary
 from wlhn.runs.trained import Trained
+from wlhn.runs.weights import load_model
+from wlhn.training.problem import depth_of
 from wlhn.training.provenance import file_hash
-from wlhn.training.settings import Settings
 
 CHECKSUMS, CONFIG, MODEL, VOCABULARY, COLOURS = (
     "checksums.json",
@@ -88,7 +84,10 @@ def check_run(folder: Path) -> None:
     """Every file of a run is there and is what was written, or an `InputError` names the one that is not."""
     if not is_run(folder):
         raise InputError(f"{folder}: no finished run here, expected a folder that `wlhn train` made ({CHECKSUMS})")
-    for name, digest in _read_json(folder / CHECKSUMS).items():
+    digests = read_json(folder / CHECKSUMS, (CONFIG, MODEL, VOCABULARY, COLOURS))
+    for name, digest in digests.items():
+        if Path(name).name != name or name == "..":
+            raise InputError(f"{folder / CHECKSUMS}: {name!r} is not the name of a file of the run")
         if not (folder / name).is_file():
             raise InputError(f"{folder / name}: missing, expected it as part of the run")
         if file_hash(folder / name) != digest:
@@ -98,38 +97,22 @@ def check_run(folder: Path) -> None:
 def read_config(folder: Path) -> dict[str, Any]:
     """config.json of a run that is whole."""
     check_run(folder)
-    config = _read_json(folder / CONFIG)
-    if config.get("format") != FORMAT:
-        raise InputError(f"{folder / CONFIG}: written in format {config.get('format')}, expected {FORMAT}")
+    config = read_json(folder / CONFIG, ("format",))
+    if config["format"] != FORMAT:
+        raise InputError(f"{folder / CONFIG}: written in format {config['format']}, expected {FORMAT}")
     return config
 
 
 def load_run(folder: Path) -> Trained:
-    """The trained model of a run folder, after its checksums were checked."""
-    config = read_config(folder)
-    settings = Settings.from_json(config["settings"])
-    vocabulary = Vocabulary.from_json(_read_json(folder / VOCABULARY))
-    channels = vocabulary.in_channels, config["out_channels"], config["level"], vocabulary.edge_channels
-    model = build_model(settings.model, settings.options, *channels)
-    model.load_state_dict(load_tensors((folder / MODEL).read_bytes()))
-    return Trained(
-        settings=settings,
-        vocabulary=vocabulary,
-        colours=Hierarchy.load(folder / COLOURS),
-        level=config["level"],
-        task=config["task"],
-        classes=tuple(config["classes"]),
-        targets=tuple(config["targets"]),
-        out_channels=config["out_channels"],
-        columns=tuple(Column(**column | {"values": tuple(column["values"])}) for column in config["columns"]),
-        shift=torch.tensor(config["shift"]),
-        scale=torch.tensor(config["scale"]),
-        model=model,
-    )
+    """The trained model of a run folder: its checksums are right, and its files agree with each other.
 
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_bytes())
-    except ValueError as error:
-        raise InputError(f"{path}: damaged, expected JSON ({error})") from None
+    A run is data, never trusted: all that is said is checked before anything is made of it.
+    """
+    said = read_said(folder / CONFIG, read_config(folder))
+    vocabulary = read_vocabulary(folder / VOCABULARY, said.settings)
+    colours = Hierarchy.load(folder / COLOURS)
+    if colours.depth != depth_of(said.settings):
+        raise InputError(f"{folder / COLOURS}: must be {depth_of(said.settings)} deep as the model, is {colours.depth}")
+    widths = vocabulary.in_channels, said.out_channels, said.level, vocabulary.edge_channels
+    model = load_model(folder / MODEL, said.settings, *widths)
+    return Trained(vocabulary=vocabulary, colours=colours, model=model, **vars(said))

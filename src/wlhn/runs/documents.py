@@ -1,0 +1,143 @@
+"""What the JSON documents of a run say, each field checked by itself and against the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, get_args
+
+import torch
+from torch import Tensor
+
+from wlhn.data.dataset import Column, Level, Role, Task
+from wlhn.data.features import Degree, Encoding
+from wlhn.data.vocabulary import Columns, Vocabulary
+from wlhn.errors import InputError
+from wlhn.files import read_json
+from wlhn.runs.fields import Fields, list_of, number, one_of, rising, scalar, text, whole
+from wlhn.training.settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What config.json says of a trained model."""
+
+    settings: Settings
+    level: Level
+    task: Task
+    classes: tuple[Any, ...]
+    targets: tuple[str, ...]
+    out_channels: int
+    columns: tuple[Column, ...]
+    shift: Tensor
+    scale: Tensor
+
+
+def read_said(where: Path, document: dict[str, Any]) -> Said:
+    """The fields of config.json, or an `InputError` that names the first that is wrong."""
+    config = Fields(str(where), document)
+    try:
+        settings = Settings.from_json(config.inside("settings").values)
+    except InputError as error:
+        raise InputError(f"{where}, settings: {error}") from None
+    task = config.get("task", f"one of {', '.join(get_args(Task))}", one_of(*get_args(Task)))
+    outputs = config.get("out_channels", "a whole number, 1 or more", lambda v: whole(v, 1))
+    length = outputs if task == "classification" else 0
+    classes = config.get("classes", f"a list of {length} names", list_of(scalar, length))
+    targets = config.get("targets", "a list of names, one for each output", list_of(text))
+    if len(targets) not in ((0, 1) if task == "classification" else (0, outputs)):
+        raise config.wrong("targets", f"a list of names, one for each of {outputs} outputs")
+    shift, scale = (_per_output(config, name, outputs) for name in ("shift", "scale"))
+    if shift.shape != scale.shape or not bool((scale > 0).all()):
+        raise config.wrong("scale", "above 0, and as many numbers as in shift")
+    return Said(
+        settings=settings,
+        level=config.get("level", "graph or node", one_of(*get_args(Level))),
+        task=task,
+        classes=tuple(classes),
+        targets=tuple(targets),
+        out_channels=outputs,
+        columns=tuple(_column(column) for column in config.each("columns")),
+        shift=shift,
+        scale=scale,
+    )
+
+
+def _per_output(config: Fields, name: str, outputs: int) -> Tensor:
+    holds = list_of(number, outputs)
+    value = torch.tensor(config.get(name, f"a number, or {outputs} of them", lambda v: number(v) or holds(v)))
+    value = value if value.is_floating_point() else value.float()
+    if not bool(value.isfinite().all()):
+        raise config.wrong(name, "a number of moderate size")
+    return value
+
+
+def _column(column: Fields) -> Column:
+    roles = get_args(Role)
+    known = [each.name for each in fields(Column)]
+    if stranger := next((name for name in column.values if name not in known), None):
+        raise InputError(f"{column.where}: a column has no field '{stranger}'")
+    return Column(
+        name=column.get("name", "a text", text),
+        role=column.get("role", f"one of {', '.join(roles)}", one_of(*roles)),
+        kind=column.get("kind", "a text", text),
+        detail=column.get("detail", "a text", text),
+        values=tuple(column.get("values", "a list of texts and numbers", list_of(scalar))),
+        edge=column.get("edge", "true or false", lambda v: isinstance(v, bool)),
+    )
+
+
+def read_vocabulary(path: Path, settings: Settings) -> Vocabulary:
+    """The vocabulary of a run with these settings."""
+    document = Fields(str(path), read_json(path))
+    nodes, columns = _encoding(document.inside("nodes")), _columns(document.inside("columns"))
+    _check_width(document.inside("columns"), nodes, columns)
+    edges = document.get("edges", "labels, features or null", one_of(None, "labels", "features"))
+    if (edges is not None) != settings.training.edge_features:
+        raise document.wrong("edges", "there if, and only if, the model sees edges (edge_features in config.json)")
+    if edges is None:
+        document.get("edge_columns", "null without edges", lambda v: v is None)
+        return Vocabulary(nodes, columns)
+    of_edges = document.inside("edge_columns")
+    edge_columns = _columns(of_edges)
+    if edges == "labels" and (edge_columns.known is None or edge_columns.width != 1):
+        raise of_edges.wrong("known", "the labels that edges have, in one column")
+    return Vocabulary(nodes, columns, edges, edge_columns)
+
+
+def _encoding(nodes: Fields) -> Encoding:
+    degrees = get_args(Degree)
+    inputs = nodes.get("inputs", "some of label and x", list_of(one_of("label", "x")))
+    if len(set(inputs)) < len(inputs):
+        raise nodes.wrong("inputs", "without repetitions")
+    return Encoding(
+        inputs=tuple(inputs),
+        degree=nodes.get("degree", f"one of {', '.join(degrees)}", one_of(*degrees)),
+        label_values=tuple(nodes.get("label_values", "rising whole numbers", rising)),
+        max_degree=nodes.get("max_degree", "a whole number, 0 or more", whole),
+        categories=tuple(nodes.get("categories", "a list of whole numbers", list_of(whole))),
+    )
+
+
+def _columns(columns: Fields) -> Columns:
+    width = columns.get("width", "a whole number, 0 or more", whole)
+    lists = list_of(rising, width)
+    known = columns.get("known", f"null or {width} lists of rising whole numbers", lambda v: v is None or lists(v))
+    wanted = f"nothing, or {width} numbers"
+    shift, scale = (
+        columns.get(name, wanted, lambda v: v == [] or list_of(number, width)(v)) for name in ("shift", "scale")
+    )
+    if len(shift) != len(scale) or not all(value > 0 for value in scale):
+        raise columns.wrong("scale", "above 0, and as many numbers as in shift")
+    return Columns(width, None if known is None else tuple(map(tuple, known)), tuple(shift), tuple(scale))
+
+
+def _check_width(where: Fields, nodes: Encoding, columns: Columns) -> None:
+    """As many columns as the encoding of nodes gives."""
+    least = len(nodes.label_values) if "label" in nodes.inputs else 0
+    if not nodes.inputs:
+        least = nodes.max_degree + 1 if nodes.degree == "onehot" else 1
+    if columns.width < least or ("x" not in nodes.inputs and columns.width > least):
+        raise where.wrong("width", f"{least}, as `nodes` has it")
+    if columns.known is not None and nodes.inputs != ("x",):
+        raise where.wrong("known", "null, where nodes are not rows of categories")
