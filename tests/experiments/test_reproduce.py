@@ -138,7 +138,8 @@ def test_a_check_finds_a_result_that_comes_out_otherwise(whole: Path, grid: Path
         assert wlhn(*command, "2").code == 0  # the first runs on the two splits
         ran = wlhn(*command, "3")
         assert ran.code == 2
-        assert f"MUTAG, gin: failed: split 0, seed 2, {items} items: came out as {score} with " in ran.err
+        assert "MUTAG, gin: failed: 1 of 3 runs came out otherwise, by up to " in ran.err
+        assert f"(split 0, seed 2, {items} items: {score}, but was stored as {score + 1e-15}); the same as" in ran.err
         assert "MUTAG, wlhn: 3 runs again, the same" in ran.err
     path.write_text(json.dumps(json.loads(before[path]) | {"data_hash": "0" * 12}))
     ran = wlhn(*command, "1", "--jobs", "2")

@@ -49,6 +49,7 @@ def evaluate(
     compare: Annotated[
         Path | None, typer.Option("--compare", help="Another result folder on the same splits, for a paired test.")
     ] = None,
+    portable: options.Portable = False,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,

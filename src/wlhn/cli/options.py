@@ -14,6 +14,7 @@ import typer
 from wlhn.errors import InputError
 from wlhn.options.network import NetworkOptions
 from wlhn.options.option import choices_of
+from wlhn.options.portable import restart_portably
 from wlhn.options.training import TrainingOptions
 
 Given = dict[str, Any]  # the settings that somebody gave, by name
@@ -51,6 +52,23 @@ ExecutorKind = Annotated[
 Address = Annotated[
     str | None,
     typer.Option("--address", help="Of the Ray cluster, HOST:PORT.", show_default="one found here, else a new one"),
+]
+
+
+def _portable(wanted: bool) -> bool:
+    if wanted:
+        restart_portably()
+    return wanted
+
+
+Portable = Annotated[
+    bool,
+    typer.Option(
+        "--portable",
+        callback=_portable,
+        is_eager=True,
+        help="Hold instruction sets to AVX2, so that other x86-64 processors give the same numbers; slower.",
+    ),
 ]
 
 

@@ -38,6 +38,7 @@ def reproduce(
     address: options.Address = None,
     retry_failed: options.RetryFailed = False,
     plugin: options.Plugin = None,
+    portable: options.Portable = False,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,

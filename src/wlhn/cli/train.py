@@ -43,6 +43,7 @@ def train(
     device: Annotated[
         str, typer.Option(help="cpu or cuda; with workers, a GPU each. On a GPU numbers are not the same bit for bit.")
     ] = "cpu",
+    portable: options.Portable = False,
     role: Roles = None,
     data_root: DataRoot = None,
     seed: Seed = 0,

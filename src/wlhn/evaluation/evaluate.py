@@ -36,7 +36,7 @@ from wlhn.evaluation.protocols import PROTOCOLS, Protocol
 from wlhn.evaluation.search import Trial, search_each_split
 from wlhn.files import check_free, only_writer
 from wlhn.training.metrics import METRICS
-from wlhn.training.provenance import data_hash
+from wlhn.training.provenance import data_hash, made_with
 from wlhn.training.settings import Settings
 
 JOBS = "jobs"  # the folder of jobs in that of an evaluation
@@ -285,4 +285,5 @@ def _work(done: Row) -> Work:
         jobs=len(done),
         seconds=round(sum(result.seconds for result in done), 1),
         version=", ".join(sorted({result.version for result in done})),
+        made_with=made_with(),
     )

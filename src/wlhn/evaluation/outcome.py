@@ -24,6 +24,7 @@ class Work:
     jobs: int
     seconds: float
     version: str
+    made_with: str = ""  # processor and libraries; older outcomes do not say
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,10 @@ class Outcome:
                 visited=Visited(**document["visited"]),
                 largest_radius=document["numerics"]["largest_radius"],
                 broken_runs=document["numerics"]["broken_runs"],
-                work=Work(**{name: document[name] for name in ("jobs", "seconds", "version")}),
+                work=Work(
+                    **{name: document[name] for name in ("jobs", "seconds", "version")},
+                    made_with=document.get("made_with", ""),
+                ),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"{where}: is not the outcome of an evaluation ({_said(error)})") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
@@ -12,11 +13,11 @@ from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.cells import cell_folder, each_cell
 from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.table import Column, Row, Table
-from wlhn.training.provenance import data_hash
+from wlhn.training.provenance import code_version, data_hash, made_with
 
 
 def check_cells(table: Table, request: Request) -> Iterator[Finished]:
-    """Check the results of a table that are stored; one that comes out otherwise counts as failed."""
+    """Check the results of a table that are stored; one that comes out otherwise counts as failed, and by how much."""
     cells = [
         (column, row)
         for column, row in table.cells(request.datasets, request.models)
@@ -35,29 +36,50 @@ def _checked(dataset: Dataset, column: Column, row: Row, request: Request) -> st
     shared = Shared(dataset, data_hash(dataset), splits, protocol.score)
     waiting = {job.name: scores for job, scores in stored}
     part = f"{column.key}, {row.key}"
+    drift: list[Drift] = []
     request.say(part, "again", 0, len(stored))
     with request.workers.started(shared) as (executor, handle):
         for done, (job, result) in enumerate(work_all([job for job, _ in stored], None, executor, handle), 1):
-            _compare(job, result, waiting.pop(job.name), outcome)
+            drift += _drift(job, result, waiting.pop(job.name))
             request.say(part, "again", done, len(stored))
     if waiting:
         raise InputError(f"{min(waiting)}: {DIED.reason}")
+    if drift:
+        raise InputError(_in_words(drift, len(stored), outcome))
     return f"{len(stored)} run{'s' * (len(stored) > 1)} again, the same"
 
 
 Scores = tuple[float, float]  # on validation and on test items
 
 
-def _compare(job: Job, result: JobResult | Failure, stored: Scores, outcome: Outcome) -> None:
+@dataclass(frozen=True)
+class Drift:
+    """A score that came out otherwise."""
+
+    run: str
+    items: str  # validation or test
+    before: float
+    now: float
+
+
+def _drift(job: Job, result: JobResult | Failure, stored: Scores) -> list[Drift]:
     where = f"split {job.split}, seed {job.seed}"
     if isinstance(result, Failure):
         raise InputError(f"{where}: {result.reason}")
-    for items, now, before in zip(("validation", "test"), (result.valid, result.test), stored, strict=True):
-        if now != before:
-            raise InputError(
-                f"{where}, {items} items: came out as {now} with {result.version}, "
-                f"but was stored as {before} by {outcome.work.version}"
-            )
+    each = zip(("validation", "test"), stored, (result.valid, result.test), strict=True)
+    return [Drift(where, items, before, now) for items, before, now in each if now is not None and now != before]
+
+
+def _in_words(drift: list[Drift], runs: int, outcome: Outcome) -> str:
+    """How far off, and what may be the reason."""
+    worst = max(drift, key=lambda each: abs(each.now - each.before))
+    here, there = (code_version(), made_with()), (outcome.work.version, outcome.work.made_with or "not recorded")
+    what = f"made with {there[1]} by {there[0]}, now with {here[1]} by {here[0]}"
+    return (
+        f"{len({each.run for each in drift})} of {runs} runs came out otherwise, by up to "
+        f"{abs(worst.now - worst.before):.4g} ({worst.run}, {worst.items} items: {worst.now}, "
+        f"but was stored as {worst.before}); {'the same as then: ' + what if here == there else what}"
+    )
 
 
 def _final_runs(outcome: Outcome) -> list[tuple[Job, Scores]]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from wlhn.data.dataset import Dataset
 from wlhn.graphs import Graphs
+from wlhn.options.portable import is_portable
 
 PACKAGES = ("torch", "torch_geometric", "numpy", "scipy", "numba", "geoopt", "safetensors", "scikit-learn")
 
@@ -44,10 +45,29 @@ def environment() -> dict[str, Any]:
         "wlhn": code_version(),
         "python": platform.python_version(),
         "platform": platform.platform(),
+        "processor": processor(),
         "processors": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
     }
+
+
+@cache
+def processor() -> str:
+    """The instruction sets that numbers depend on: what torch uses here, and whether all were held to a common level.
+
+    >>> processor().endswith(("portable", "as it is"))
+    True
+    """
+    import torch
+
+    return f"{torch.backends.cpu.get_cpu_capability()}, {'portable' if is_portable() else 'as it is'}"
+
+
+def made_with() -> str:
+    """Processor and libraries in a line, to compare two results by."""
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in ("torch", "numpy", "scipy", "numba")]
+    return ", ".join([processor(), *versions])
 
 
 _known_hashes: WeakKeyDictionary[Dataset, str] = WeakKeyDictionary()
