@@ -130,7 +130,7 @@ ARRAYS: list[tuple[str, Callable[[Any], Any], str]] = [  # array, change, what i
     ("colours_2", lambda a: a + 1000, "colours_2: must be numbers from 0"),
     ("colours_1", lambda a: a[::-1], "colours_1: a node's colour must descend"),
     ("colours_1", lambda a: a[:-1], "colours_1: must be .* numbers"),
-    ("colours_2", lambda a: None, "there is no colours_2"),
+    ("colours_2", lambda a: None, "colours_2: is missing"),
     ("parents_2", lambda a: a * 0 - 1, "parents_2: must be numbers from 0"),
     ("parents_2", lambda a: a[::-1], "parents_2: must never fall"),
     ("parents_0", lambda a: a.astype(float), "parents_0: must be one row of integers"),
@@ -141,7 +141,7 @@ ARRAYS: list[tuple[str, Callable[[Any], Any], str]] = [  # array, change, what i
     ("times_1", lambda a: a * 0, "times_1: must be 1 or more"),
     ("initial_values", lambda a: a[:1], "initial_values: must be 3 rows"),
     ("meta", lambda a: np.array('{"format": 1, "depth": -1, "start": "given"}'), "meta: must have a depth"),
-    ("meta", lambda a: np.array('{"format": 1, "depth": 900, "start": "given"}'), "there is no colours_3"),
+    ("meta", lambda a: np.array('{"format": 1, "depth": 900, "start": "given"}'), "parents_3: is missing"),
 ]
 
 
