@@ -24,6 +24,7 @@ COMMANDS = {
     "datasets": "Data sets: known ones, where they lie, their statistics against the published ones.",
     "train": "Train one model and keep it in a run folder.",
     "predict": "Write what a trained model says of new graphs, with your own ids.",
+    "score": "Say how good a trained model is on data with targets.",
     "evaluate": "Compare models fairly: selection on validation items, assessment on others.",
     "models": "List the models, or the options of one with their defaults.",
     "reproduce": "Reproduce the paper's tables and figures.",

@@ -103,6 +103,7 @@ def evaluate(
 
 def _print(outcome: Outcome) -> None:
     from wlhn.evaluation.outcome import in_words, shown
+    from wlhn.training.metrics import METRICS, NAMES
 
     plan, metric = outcome.plan, outcome.metric
     choices = _differences([split.settings for split in outcome.splits], plan.candidates)
@@ -121,6 +122,10 @@ def _print(outcome: Outcome) -> None:
         f"Test {metric}: {in_words(outcome)} "
         f"({outcome.work.jobs} runs, {outcome.work.seconds:.0f} s of work, splits {plan.splits_hash})"
     )
+    spreads = {name: outcome.spread_of(name) for name in METRICS if name != metric}
+    more = [f"{NAMES[n]} {shown(s[0], n)} ± {shown(s[1], n)}" for n, s in spreads.items() if s is not None]
+    if more:
+        typer.echo(f"Also: {', '.join(more)}")
     if plan.search is not None:
         visited = outcome.visited
         typer.echo(

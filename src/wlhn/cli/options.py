@@ -32,7 +32,6 @@ Plugin = Annotated[
     list[Path] | None,
     typer.Option("--plugin", help="A Python file that registers models, data sets or protocols; repeatable."),
 ]
-Out = Annotated[Path, typer.Option("--out", help="The file to write.")]
 Grid = Annotated[str, typer.Option("--grid", help="lean, paper, or a JSON file of settings to choose from.")]
 Splits = Annotated[
     int | None,

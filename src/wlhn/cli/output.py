@@ -6,11 +6,15 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
+
+if TYPE_CHECKING:
+    from wlhn.training.scores import Scores
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document for scripts instead of text.")]
 Seed = Annotated[
@@ -22,6 +26,7 @@ DataRoot = Annotated[
 ]
 
 WIDE = 200  # columns where nobody is looking at a terminal
+MANY = 12  # classes; of more, no table says which was taken for which
 console = Console(highlight=False, soft_wrap=True)
 
 
@@ -55,3 +60,26 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
         table.add_row(*(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row))
     typer.echo(title)  # not the table's own title, which wraps at the table's width
     Console(width=None if console.is_terminal else WIDE).print(table)
+
+
+def scores_in_a_line(scores: Scores, without: str = "") -> str:
+    """All metrics in a line, but for one that was said already."""
+    from wlhn.evaluation.outcome import shown
+    from wlhn.training.metrics import NAMES
+
+    values = {name: value for name, value in scores.metrics.items() if value is not None and name != without}
+    return ", ".join(f"{NAMES[name]} {shown(value, name)}" for name, value in values.items())
+
+
+def print_classes(scores: Scores, items: str) -> None:
+    """Class by class, precision and recall, and what its items were taken for."""
+    if not scores.classes:
+        return
+    few = len(scores.classes) <= MANY
+    taken = [escape(f"as {each.name}") for each in scores.classes] if few else []
+    rows = [
+        (escape(each.name), each.items, f"{each.precision:.3f}", f"{each.recall:.3f}", *(row if few else ()))
+        for each, row in zip(scores.classes, scores.confusion, strict=True)
+    ]
+    title = f"{scores.items} {items} by class" + ", and what they were taken for" * few
+    print_table(title, ("class", items, "precision", "recall", *taken), rows)

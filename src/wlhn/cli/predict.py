@@ -8,22 +8,27 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
-from wlhn.cli import options
 from wlhn.cli.datasets import Roles, parse_roles
-from wlhn.cli.output import DataRoot, Json, Seed, print_json
+from wlhn.cli.output import DataRoot, Json, Seed, note, print_json, scores_in_a_line
 from wlhn.cli.progress import progress
+from wlhn.errors import InputError
 
 if TYPE_CHECKING:
     from wlhn.data import Dataset
-    from wlhn.runs.trained import Predicted
+    from wlhn.runs.trained import Predicted, Trained
+    from wlhn.training.scores import Scores
 
 
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder of `wlhn train`.")],
     data: Annotated[str, typer.Argument(help="A known name or a path.")],
-    out: options.Out,
+    out: Annotated[
+        Path,
+        typer.Option("--out", help="The file to write; - streams CSV to standard output, with --json JSON lines."),
+    ],
     raw_ids: Annotated[
         bool,
         typer.Option("--raw-ids", help="CSV: leave ids as they are, also those that a spreadsheet takes for formulas."),
@@ -33,33 +38,59 @@ def predict(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Write predictions and probabilities with your own ids: .csv, .jsonl or .parquet."""
+    """Write predictions and probabilities with your own ids: .csv, .jsonl, .parquet, or - for a stream.
+
+    Where the data have targets, the answers are scored too.
+    """
     from wlhn.runs.run_folder import load_run
-    from wlhn.runs.tables import prediction_rows, write_table
+    from wlhn.runs.tables import prediction_rows, write_stream, write_table
     from wlhn.runs.trained import Unseen
 
     trained = load_run(run)
     dataset = load_like(data, trained.columns, data_root, role, seed)
     unseen = Unseen(0, 0, (0,) * (trained.colours.depth + 1))
+    outputs: list[Any] = []
+    streamed = str(out) == "-"
     with progress("predicting", "graph") as advance:
 
         def counted() -> Iterator[Predicted]:
             nonlocal unseen
             for part in trained.predict(dataset.graphs):
                 unseen += part.unseen
+                outputs.append(part.outputs)
                 yield part
                 advance(part.first + len(part.graphs), len(dataset.graphs), "")
 
-        rows = write_table(out, (prediction_rows(trained, dataset, part) for part in counted()), raw_ids)
+        parts = (prediction_rows(trained, dataset, part) for part in counted())
+        if streamed:
+            rows = write_stream(sys.stdout, parts, as_json=json, raw=raw_ids)
+        else:
+            rows = write_table(out, parts, raw_ids)
+    scores = scores_if_any(trained, dataset, outputs)
     nodes = dataset.graphs.num_nodes
-    if json:
-        print_json({"out": str(out), "rows": rows, "nodes": nodes, "unseen": asdict(unseen)})
+    if json and not streamed:
+        scored = None if scores is None else scores.to_json()
+        print_json({"out": str(out), "rows": rows, "nodes": nodes, "unseen": asdict(unseen), "scores": scored})
         return
-    typer.echo(f"{rows} predictions for {dataset.name} written to {out}.")
+    say = note if streamed else typer.echo
+    say(f"{rows} predictions for {dataset.name} written to {'standard output' if streamed else out}.")
     if unseen.nodes or unseen.edges:
-        typer.echo(f"Not seen in training: labels of {unseen.nodes} nodes and {unseen.edges} edges, taken as unknown.")
+        say(f"Not seen in training: labels of {unseen.nodes} nodes and {unseen.edges} edges, taken as unknown.")
     share = unseen.colours[-1] / max(nodes, 1)
-    typer.echo(f"{share:.1%} of the nodes have a neighbourhood (WL colour) that training did not have.")
+    say(f"{share:.1%} of the nodes have a neighbourhood (WL colour) that training did not have.")
+    if scores is not None:
+        say(f"Against the targets of {scores.items} {trained.level}s here: {scores_in_a_line(scores)}.")
+
+
+def scores_if_any(trained: Trained, dataset: Dataset, outputs: list[Any]) -> Scores | None:
+    """How good answers are where the data have targets that can be compared."""
+    from wlhn.runs.scoring import score, targets_for
+
+    try:
+        targets_for(trained, dataset)
+    except InputError:
+        return None
+    return score(trained, dataset, np.concatenate(outputs))
 
 
 def load_like(data: str, columns: Any, data_root: Path | None, role: list[str] | None, seed: int) -> Dataset:

@@ -10,13 +10,14 @@ import typer
 
 from wlhn.cli import options
 from wlhn.cli.datasets import Roles, parse_roles
-from wlhn.cli.output import DataRoot, Json, Seed, print_json
+from wlhn.cli.output import DataRoot, Json, Seed, print_classes, print_json, scores_in_a_line
 from wlhn.cli.progress import progress
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
     from wlhn.runs.train import TrainedRun
     from wlhn.training.fit import Epoch
+    from wlhn.training.scores import Scores
     from wlhn.training.settings import Settings
 
 
@@ -83,6 +84,7 @@ def train(
             device=device,
             on_epoch=show,
             draw=_draw,
+            draw_confusion=_draw_confusion,
         )
     if json:
         print_json({"run": str(run.folder), **run.about, "settings": settings.to_json()})
@@ -103,11 +105,22 @@ def _draw(history: list[Epoch], best: int, metric: str, path: Path) -> None:
     )
 
 
+def _draw_confusion(scores: Scores, path: Path) -> None:
+    from wlhn.report.matrices import confusion_matrix
+
+    confusion_matrix(scores.confusion, [each.name for each in scores.classes], path, title="test items")
+
+
 def _summarise(run: TrainedRun, data: str, settings: Settings) -> None:
     from wlhn.evaluation.outcome import shown
+    from wlhn.training.metrics import NAMES
 
     about, metric, items = run.about, run.about["metric"], f"{run.trained.level}s"
     sizes, scores, numbers = about["split"], about["scores"], about["numerics"]
+    for warning in about["warnings"]:
+        typer.echo(f"Warning: {warning}.")
+    if about["unlabelled"]:
+        typer.echo(f"{about['unlabelled']} {items} have no target: the model sees them, and answers for them too.")
     typer.echo(
         f"\n{sizes['train']} {items} to learn from, {sizes['valid']} to decide when to stop, "
         f"{sizes['test']} to test on."
@@ -118,12 +131,16 @@ def _summarise(run: TrainedRun, data: str, settings: Settings) -> None:
         f"epoch {about['best_epoch']} was the best on the validation {items}."
     )
     if scores["test"] is not None:
-        line = f"Test {metric}: {shown(scores['test'], metric)}"
+        line = f"Test {NAMES[metric]}: {shown(scores['test'], metric)}"
         if metric == "accuracy":
             line += f" ({round(scores['test'] * sizes['test'])} of {sizes['test']} {items} right)"
         if scores["constant_answer"] is not None:
             line += f"; giving always the same answer would score {shown(scores['constant_answer'], metric)}"
         typer.echo(f"{line}.")
+    if run.test is not None:
+        if more := scores_in_a_line(run.test, without=metric):
+            typer.echo(f"Also: {more}.")
+        print_classes(run.test, f"test {items}")
     if numbers["first_nan"] is not None:
         typer.echo(
             f"Warning: numbers broke down at {numbers['first_nan']}; the model is that of the best epoch before."

@@ -37,6 +37,7 @@ from wlhn.evaluation.search import Trial, search_each_split
 from wlhn.files import check_free, only_writer
 from wlhn.training.metrics import METRICS
 from wlhn.training.provenance import data_hash, made_with
+from wlhn.training.scores import Scores
 from wlhn.training.settings import Settings
 
 JOBS = "jobs"  # the folder of jobs in that of an evaluation
@@ -242,7 +243,14 @@ class _Running:
             valid=tuple(result.valid for result in final),
             test_scores=tuple(result.test for result in final if result.test is not None),
             seeds=tuple(result.job.seed for result in final),
+            scores=_all_scores(final),
         )
+
+
+def _all_scores(final: Row) -> tuple[Scores, ...] | None:
+    """The scores of all final runs, unless some were made before there were any."""
+    scores = tuple(result.scores for result in final if result.scores is not None)
+    return scores if len(scores) == len(final) else None
 
 
 def best_candidate(results: Row) -> int:

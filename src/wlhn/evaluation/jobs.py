@@ -27,11 +27,12 @@ from wlhn.evaluation.pruning import Stop, behind, curve
 from wlhn.loops.parallel import torch_threads
 from wlhn.models.registry import MODELS
 from wlhn.plugins import load_sources, loaded_sources
-from wlhn.runs.train import score
+from wlhn.runs.train import score, scores_on_test
 from wlhn.training.fit import fit
 from wlhn.training.numerics import Numerics
 from wlhn.training.problem import Problem
 from wlhn.training.provenance import code_version
+from wlhn.training.scores import Scores
 from wlhn.training.settings import Settings
 
 
@@ -100,10 +101,12 @@ class JobResult:
     version: str
     machine: str
     seconds: float
+    scores: Scores | None = None  # every metric on the test items
 
     def to_json(self) -> dict[str, Any]:
         values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return values | {"job": self.job.to_json(), "numerics": asdict(self.numerics)}
+        scores = None if self.scores is None else self.scores.to_json()
+        return values | {"job": self.job.to_json(), "numerics": asdict(self.numerics), "scores": scores}
 
     @staticmethod
     def from_json(document: Mapping[str, Any]) -> JobResult:
@@ -111,6 +114,7 @@ class JobResult:
             "job": Job.from_json(document["job"]),
             "curve": tuple(document["curve"]),
             "numerics": Numerics(**document["numerics"]),
+            "scores": None if document.get("scores") is None else Scores.from_json(document["scores"]),
         }
         return JobResult(**{**document, **parts})
 
@@ -203,7 +207,7 @@ def _run(job: Job, shared: Shared, checkpoint: Path | None) -> JobResult:
         items, outputs = problem.outputs(fitted.model, split.test)
         test = shared.score(dataset, items, outputs.numpy())
     elif job.test:
-        test = score(problem, fitted, split.test)
+        test = score(problem, fitted, problem.split.test)
     return JobResult(
         job=job,
         metric=problem.metric,
@@ -218,6 +222,7 @@ def _run(job: Job, shared: Shared, checkpoint: Path | None) -> JobResult:
         version=code_version(),
         machine=platform.node(),
         seconds=round(time.time() - started, 3),
+        scores=scores_on_test(problem, fitted) if job.test else None,
     )
 
 

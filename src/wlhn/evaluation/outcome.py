@@ -12,6 +12,7 @@ from wlhn.evaluation.plan import Plan
 from wlhn.evaluation.protocols import spread
 from wlhn.files import read_json, write_json
 from wlhn.training.metrics import METRICS
+from wlhn.training.scores import Scores
 from wlhn.training.settings import Settings
 
 OUTCOME, VALIDATION = "evaluation.json", "validation.json"
@@ -38,6 +39,12 @@ class SplitOutcome:
     valid: tuple[float, ...]  # one for each final run, as below
     test_scores: tuple[float, ...]
     seeds: tuple[int, ...]
+    scores: tuple[Scores, ...] | None = None  # every metric on the test items; outcomes of before have none
+
+    def to_json(self) -> dict[str, Any]:
+        scores = {} if self.scores is None else {"scores": [each.to_json() for each in self.scores]}
+        rest = {name: value for name, value in vars(self).items() if name != "scores"}
+        return rest | {"settings": self.settings.to_json()} | scores
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,12 @@ class Outcome:
         """How many final runs are behind it."""
         return sum(len(split.test_scores) for split in self.splits)
 
+    def spread_of(self, metric: str) -> tuple[float, float] | None:
+        """Mean and deviation of any metric on the test items, as `mean` and `std`; None where some run has none."""
+        runs = [[each.metrics.get(metric) for each in split.scores or ()] for split in self.splits]
+        known = [[value for value in row if value is not None] for row in runs]
+        return spread(known) if known == runs and all(known) else None
+
     def to_json(self) -> dict[str, Any]:
         plan = self.plan.to_json()
         candidates = plan.pop("candidates")
@@ -84,7 +97,7 @@ class Outcome:
             "metric": self.metric,
             "mean": self.mean,
             "std": self.std,
-            "splits": [vars(split) | {"settings": split.settings.to_json()} for split in self.splits],
+            "splits": [split.to_json() for split in self.splits],
             "candidates": candidates,
             "visited": asdict(self.visited),
             "numerics": {"largest_radius": self.largest_radius, "broken_runs": self.broken_runs},
@@ -183,7 +196,12 @@ def _split(document: Mapping[str, Any], runs: int) -> SplitOutcome:
     values |= {name: tuple(document[name]) for name in ("valid", "test_scores", "seeds")}
     if any(len(values[name]) != runs for name in ("valid", "test_scores", "seeds")):
         raise ValueError(f"each split must have {runs} final runs")
-    return SplitOutcome(**values, settings=Settings.from_json(document["settings"]))
+    scores = document.get("scores")
+    return SplitOutcome(
+        **values,
+        settings=Settings.from_json(document["settings"]),
+        scores=None if scores is None else tuple(Scores.from_json(each) for each in scores),
+    )
 
 
 def _known_metric(name: str) -> str:

@@ -51,7 +51,7 @@ def ten_fold(dataset: Dataset, seed: int) -> list[Split]:
     if len(published) == 10 and sum(len(split.test) for split in published) == len(dataset):
         check_disjoint_tests(published, dataset.name)
         return published
-    folds = stratified_folds(dataset.y, folds=10, holdout=0.1, seed=seed)
+    folds = stratified_folds(dataset.y, folds=10, holdout=0.1, seed=seed, among=dataset.labelled)
     check_disjoint_tests(folds, dataset.name)
     return folds
 
@@ -74,7 +74,7 @@ def official(dataset: Dataset, seed: int) -> list[Split]:
 
 def random_ten(dataset: Dataset, seed: int) -> list[Split]:
     """Ten random 60/20/20 splits."""
-    return random_splits(len(dataset), ratios=(0.6, 0.2, 0.2), repeats=10, seed=seed)
+    return random_splits(len(dataset), ratios=(0.6, 0.2, 0.2), repeats=10, seed=seed, among=dataset.labelled)
 
 
 def ogb_evaluator(dataset: Dataset, items: NDArray[Any], outputs: NDArray[Any]) -> float:

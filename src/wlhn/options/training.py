@@ -10,7 +10,7 @@ from wlhn.options.option import Options, option
 
 @dataclass(frozen=True)
 class InputOptions(Options):
-    """How graphs become numbers. A model that is fitted in one go takes these and no others."""
+    """How graphs become numbers, and what counts as good: all that a model takes which is fitted in one go."""
 
     edge_features: bool = option(False, "Whether the model sees labels or features of edges.")
     degree: Literal["scalar", "onehot", "log"] = option(
@@ -18,6 +18,13 @@ class InputOptions(Options):
     )
     standardise: bool = option(
         True, "Whether numeric features get mean 0 and deviation 1; columns of 0 and 1 stay as they are."
+    )
+    metric: Literal["default", "accuracy", "balanced-accuracy", "macro-f1", "rocauc", "ap", "mse", "mae", "r2"] = (
+        option(
+            "default",
+            "What early stopping and selection look at; by default accuracy of classes, mse of numbers, rocauc of a "
+            "0/1 target and ap of several.",
+        )
     )
 
 
@@ -32,6 +39,9 @@ class TrainingOptions(InputOptions):
     epochs: int = option(300, "Epochs at most.", at_least=1)
     patience: int = option(50, "Epochs without improvement on the validation items before training stops.", at_least=1)
     monitor: Literal["metric", "loss"] = option("metric", "What has to improve on the validation items.")
+    class_weights: Literal["none", "balanced"] = option(
+        "none", "Whether items weigh in the loss by how rare their class is, so that all classes weigh alike."
+    )
     full_batch_momentum: float = option(
         1.0,
         "Momentum of BatchNorm's running statistics where one mini-batch holds all training items. At torch's 0.1 they "

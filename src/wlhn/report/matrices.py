@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from wlhn.errors import InputError
 from wlhn.report.style import new_figure, plain, write_figure
@@ -57,28 +57,20 @@ def distance_heatmap(
     write_figure(figure, path)
 
 
-def confusion(true: ArrayLike, predicted: ArrayLike, num_classes: int) -> NDArray[np.int64]:
-    """How often class i (rows) was taken for class j (columns).
+def confusion_matrix(counts: ArrayLike, classes: Sequence[Any], path: str | Path, *, title: str = "") -> None:
+    """Which class was taken for which: counts (true, predicted), shaded by their share of the true class.
 
-    >>> confusion([0, 0, 1], [0, 1, 1], 2).tolist()
-    [[1, 1], [0, 1]]
-    """
-    i, j = np.asarray(true, int), np.asarray(predicted, int)
-    return np.bincount(i * num_classes + j, minlength=num_classes**2).reshape(num_classes, num_classes)
-
-
-def confusion_matrix(
-    true: ArrayLike, predicted: ArrayLike, classes: Sequence[Any], path: str | Path, *, title: str = ""
-) -> None:
-    """Which class was taken for which: counts, shaded by their share of the true class.
+    `sklearn.metrics.confusion_matrix` counts, and so do `wlhn.training.scores`.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "confusion.svg"
-    >>> confusion_matrix([0, 0, 1], [0, 1, 1], ["no", "yes"], path)
+    >>> confusion_matrix([[1, 1], [0, 1]], ["no", "yes"], path)
     >>> "<svg" in path.read_text()
     True
     """
-    counts = confusion(true, predicted, len(classes))
+    counts = np.asarray(counts, int)
+    if counts.shape != (len(classes), len(classes)):
+        raise InputError(f"counts: expected {len(classes)} rows and columns, one a class, found shape {counts.shape}")
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     side = max(3.2, 0.5 * len(classes) + 2)
     figure = new_figure(side + 0.8, side)

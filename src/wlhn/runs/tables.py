@@ -1,4 +1,4 @@
-"""Predictions as tables on disk, row by row as they come: CSV, JSON lines or Parquet, by the name of the file."""
+"""Predictions as tables, row by row as they come: CSV, JSON lines or Parquet by the name of the file, or a stream."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def write_table(path: Path, parts: Iterable[Rows], raw: bool = False) -> int:
         for rows in parts:
             if rows:
                 if path.suffix == ".csv" and not raw:
-                    rows = [{harmless(key): harmless(value) for key, value in row.items()} for row in rows]
+                    rows = _all_harmless(rows)
                 write = write or writers[path.suffix](draft, stack, rows[0])
                 write(rows)
                 count += len(rows)
@@ -91,6 +91,40 @@ def harmless(value: Any) -> Any:
     return f"'{value}" if dangerous else value
 
 
+def _all_harmless(rows: Rows) -> Rows:
+    return [{harmless(key): harmless(value) for key, value in row.items()} for row in rows]
+
+
+def write_stream(file: IO[str], parts: Iterable[Rows], *, as_json: bool = False, raw: bool = False) -> int:
+    """Write rows as they come to an open file, as CSV (`raw` as in `write_table`) or JSON lines; how many there were.
+
+    >>> import io
+    >>> write_stream(file := io.StringIO(), [[{"id": "a", "prediction": 1}]], as_json=True)
+    1
+    >>> file.getvalue()
+    '{"id": "a", "prediction": 1}\\n'
+    """
+    count, writer = 0, None
+    for rows in parts:
+        if not rows:
+            continue
+        if as_json:
+            _write_json(file, rows)
+        else:
+            rows = rows if raw else _all_harmless(rows)
+            if writer is None:
+                writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+                writer.writeheader()
+            writer.writerows(rows)
+        file.flush()
+        count += len(rows)
+    return count
+
+
+def _write_json(file: IO[str], rows: Rows) -> None:
+    file.writelines(json.dumps(row, default=str) + "\n" for row in rows)
+
+
 def _csv(draft: Path, stack: ExitStack, first: dict[str, Any]) -> Callable[[Rows], None]:
     file: IO[str] = stack.enter_context(draft.open("w", encoding="utf-8", newline=""))
     writer = csv.DictWriter(file, list(first))
@@ -100,7 +134,7 @@ def _csv(draft: Path, stack: ExitStack, first: dict[str, Any]) -> Callable[[Rows
 
 def _json_lines(draft: Path, stack: ExitStack, first: dict[str, Any]) -> Callable[[Rows], None]:
     file: IO[str] = stack.enter_context(draft.open("w", encoding="utf-8"))
-    return lambda rows: file.writelines(json.dumps(row, default=str) + "\n" for row in rows)
+    return lambda rows: _write_json(file, rows)
 
 
 def _parquet(draft: Path, stack: ExitStack, first: dict[str, Any]) -> Callable[[Rows], None]:

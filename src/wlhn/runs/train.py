@@ -19,13 +19,15 @@ from wlhn.options.option import one_of
 from wlhn.runs.claim import CHECKPOINT, claimed, identity
 from wlhn.runs.run_folder import save_run
 from wlhn.runs.trained import Trained
+from wlhn.training.balance import imbalance
 from wlhn.training.fit import Epoch, Fitted, fit
 from wlhn.training.metrics import METRICS
 from wlhn.training.problem import Problem
 from wlhn.training.provenance import code_version, data_hash, environment
+from wlhn.training.scores import Scores, scores_of
 from wlhn.training.settings import Settings
 
-METRICS_FILE, CURVE = "metrics.jsonl", "learning-curve.png"
+METRICS_FILE, CURVE, CONFUSION = "metrics.jsonl", "learning-curve.png", "confusion.png"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,7 @@ class TrainedRun:
     fitted: Fitted
     about: dict[str, Any]  # as in config.json
     folder: Path
+    test: Scores | None  # None without test items
 
 
 def default_split(dataset: Dataset, seed: int) -> Split:
@@ -50,11 +53,12 @@ def default_split(dataset: Dataset, seed: int) -> Split:
     # A scaffold split puts molecules without rings all into one part: then it is of no use.
     if len(dataset.splits) == 1 and len(dataset.splits[0].train) and len(dataset.splits[0].valid):
         return dataset.splits[0]
-    if len(dataset) < 10:
-        raise InputError(f"{dataset.name}: {len(dataset)} items, expected at least 10 to split them")
+    labelled = dataset.labelled if dataset.task != "none" else np.ones(len(dataset), bool)
+    if (known := int(labelled.sum())) < 10:
+        raise InputError(f"{dataset.name}: {known} items with a target, expected at least 10 to split them")
     if dataset.level == "node":
-        return random_splits(len(dataset), repeats=1, seed=seed)[0]
-    return stratified_folds(dataset.y, folds=5, holdout=0.2, seed=seed)[0]
+        return random_splits(len(dataset), repeats=1, seed=seed, among=labelled)[0]
+    return stratified_folds(dataset.y, folds=5, holdout=0.2, seed=seed, among=labelled)[0]
 
 
 def train(
@@ -69,19 +73,23 @@ def train(
     device: str = "cpu",
     on_epoch: Callable[[Epoch], None] = lambda epoch: None,
     draw: Callable[[list[Epoch], int, str, Path], None] | None = None,
+    draw_confusion: Callable[[Scores, Path], None] | None = None,
 ) -> TrainedRun:
     """Train one model and keep it in a folder; an interrupted run in the same folder goes on.
 
     Without a folder it is runs/DATA-MODEL-1, -2, … (`claimed`), and there too an interrupted run goes on.
     More than one of `workers` share the batches, on the Ray cluster at an `address` or a new one here.
     Models train on the `device`, "cpu" or "cuda" (with workers, a GPU each).
-    `draw(history, best epoch, metric, path)` is asked for the learning curve before the folder is sealed.
+    `draw(history, best epoch, metric, path)` is asked for the learning curve before the folder is sealed, and, where
+    there are classes, `draw_confusion(scores, path)` for which was taken for which.
     """
     check_device(device, here=workers == 1)
     split = split or default_split(dataset, seed)
     name, about = f"{dataset.name}-{settings.model}", identity(dataset, split, settings, seed)
     with claimed(folder, name, about) as ours:
-        return _train(dataset, settings, ours, split, seed, workers, address, device, on_epoch, draw)
+        return _train(
+            dataset, settings, ours, split, seed, workers, address, device, on_epoch, draw, draw_confusion
+        )
 
 
 def _train(
@@ -95,6 +103,7 @@ def _train(
     device: str,
     on_epoch: Callable[[Epoch], None],
     draw: Callable[[list[Epoch], int, str, Path], None] | None,
+    draw_confusion: Callable[[Scores, Path], None] | None,
 ) -> TrainedRun:
     started = time.time()
     problem = Problem(dataset, split, settings)
@@ -116,6 +125,7 @@ def _train(
             fitted = fit_together(
                 problem, seed, folder / CHECKPOINT, note, workers=workers, address=address, device=device
             )
+    test = scores_on_test(problem, fitted)
     about = {
         "data": dataset.name,
         "data_hash": data_hash(dataset),
@@ -126,9 +136,12 @@ def _train(
         "device": device,
         "split_hash": problem.split.hash,
         "split": {part: len(getattr(problem.split, part)) for part in ("train", "valid", "test")},
+        "unlabelled": int((~problem.dataset.labelled).sum()),
+        "warnings": [warning] if (warning := imbalance(problem.dataset, problem.split.train)) else [],
         "best_epoch": fitted.best.epoch,
         "epochs": len(fitted.history),
         "scores": _scores(problem, fitted),
+        "test_scores": None if test is None else test.to_json(),
         "numerics": asdict(fitted.numerics),
         "version": code_version(),
         "seconds": round(time.time() - started, 3),
@@ -136,10 +149,12 @@ def _train(
     trained = Trained.of(problem, fitted)
     if draw is not None:
         draw(list(fitted.history), fitted.best.epoch, problem.metric, folder / CURVE)
+    if draw_confusion is not None and test is not None and test.classes:
+        draw_confusion(test, folder / CONFUSION)
     split_positions = {part: getattr(problem.split, part).tolist() for part in ("train", "valid", "test")}
     save_run(folder, trained, about, {"environment.json": environment(), "split.json": split_positions})
     (folder / CHECKPOINT).unlink(missing_ok=True)
-    return TrainedRun(trained, fitted, about, folder)
+    return TrainedRun(trained, fitted, about, folder, test)
 
 
 def check_device(device: str, here: bool) -> None:
@@ -158,15 +173,31 @@ def _scores(problem: Problem, fitted: Fitted) -> dict[str, float | None]:
     for part in ("train", "valid", "test"):
         items = getattr(problem.split, part)
         scores[part] = score(problem, fitted, items) if len(items) else None
-    y, test = problem.dataset.y, problem.split.test
-    scores["constant_answer"] = None
-    if len(test) and problem.dataset.task == "classification":
-        commonest = np.bincount(y[problem.split.train]).argmax()
-        scores["constant_answer"] = float((y[test] == commonest).mean())
-    elif len(test) and problem.dataset.task == "regression":
-        answer = np.broadcast_to(problem.shift.numpy(), y[test].reshape(len(test), -1).shape)
-        scores["constant_answer"] = METRICS["mse"].score(y[test], answer)
+    scores["constant_answer"] = _constant_answer(problem)
     return scores
+
+
+def _constant_answer(problem: Problem) -> float | None:
+    y, test, size = problem.dataset.y, problem.split.test, (len(problem.split.test), problem.out_channels)
+    if not len(test) or problem.dataset.task == "binary" or problem.metric in ("rocauc", "ap"):
+        return None
+    answer = np.broadcast_to(problem.shift.numpy(), size)
+    if problem.dataset.task == "classification":
+        commonest = np.bincount(y[problem.split.train]).argmax()
+        answer = np.broadcast_to(np.eye(size[1])[commonest], size)
+    try:
+        return METRICS[problem.metric].score(y[test], answer)
+    except InputError:  # R² of a single item
+        return None
+
+
+def scores_on_test(problem: Problem, fitted: Fitted) -> Scores | None:
+    """All metrics of a fitted model on the test items, if there are any."""
+    if not len(problem.split.test):
+        return None
+    items, outputs = problem.outputs(fitted.model, problem.split.test)
+    dataset = problem.dataset
+    return scores_of(dataset.task, dataset.y[items], outputs.numpy(), dataset.classes)
 
 
 def score(problem: Problem, fitted: Fitted, items: Any) -> float:

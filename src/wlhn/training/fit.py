@@ -152,7 +152,7 @@ class _Run:
         total, count = 0.0, 0
         for k, batch in enumerate(shuffled if shuffled.shuffle else self.train):
             y = self._targets(batch)
-            own = loss(self.problem.dataset.task, batch.outputs(self.model), y)
+            own = loss(self.problem.dataset.task, batch.outputs(self.model), y, self.problem.class_weight)
             own, value, items = self.team.share(batch, y, own)
             if not torch.isfinite(value):
                 self.first_nan = f"epoch {number}, batch {k + 1}: {first_nan(self.model, batch)}"
@@ -181,7 +181,7 @@ class _Run:
         return value, score
 
     def _loss(self, batch: Scored, outputs: Tensor) -> Tensor:
-        return loss(self.problem.dataset.task, outputs, self._targets(batch))
+        return loss(self.problem.dataset.task, outputs, self._targets(batch), self.problem.class_weight)
 
     def _targets(self, batch: Scored) -> Tensor:
         return self.problem.y[torch.from_numpy(batch.items)]

@@ -1,6 +1,6 @@
 """What is minimised, by task; and what outputs mean, by task.
 
-Targets are those of `wlhn.data.Dataset`: class indices, 0/1 with NaN where unknown, or numbers (NaN where unknown).
+Targets are those of `wlhn.data.Dataset`: class indices (−1 where unknown), 0/1 or numbers (NaN where unknown).
 """
 
 from __future__ import annotations
@@ -16,17 +16,25 @@ from torch.nn import functional as F
 from wlhn.errors import InputError
 
 
-def loss(task: str, outputs: Tensor, y: Tensor) -> Tensor:
+def loss(task: str, outputs: Tensor, y: Tensor, weight: Tensor | None = None) -> Tensor:
     """Mean cross-entropy, binary cross-entropy over known labels, or squared error over known numbers.
+
+    `weight` multiplies the terms of each class (`wlhn.training.balance`); the mean is over items, so that parts of a
+    batch add up.
 
     >>> unknown = float("nan")
     >>> loss("binary", torch.zeros(2, 2), torch.tensor([[1.0, unknown], [0.0, 1.0]]))
     tensor(0.6931)
     """
     if task == "classification":
-        return F.cross_entropy(outputs, y)
+        if weight is None:
+            return F.cross_entropy(outputs, y)
+        return F.cross_entropy(outputs, y, weight=weight, reduction="none").mean()
     y = y.reshape(outputs.shape)
     known = ~torch.isnan(y)
+    if weight is not None:
+        terms = F.binary_cross_entropy_with_logits(outputs, torch.where(known, y, 0.0), reduction="none")
+        return (terms * torch.where(y == 1, weight[1], weight[0]))[known].sum() / max(int(known.sum()), 1)
     error = F.binary_cross_entropy_with_logits if task == "binary" else F.mse_loss
     total = error(outputs[known], y[known], reduction="sum")
     return total / max(int(known.sum()), 1)
@@ -53,7 +61,7 @@ def check_targets(task: str, y: NDArray[Any], out_channels: int) -> Tensor:
     if task == "classification":
         if y.ndim != 1 or not np.issubdtype(y.dtype, np.integer):
             raise InputError(f"targets: expected one class index for each item, found {y.dtype} of shape {y.shape}")
-        beyond = np.flatnonzero((y < 0) | (y >= out_channels))
+        beyond = np.flatnonzero((y < -1) | (y >= out_channels))
         if len(beyond):
             raise InputError(f"item {beyond[0]}: class index {y[beyond[0]]}, expected 0 to {out_channels - 1}")
         return torch.from_numpy(np.array(y, dtype=np.int64))

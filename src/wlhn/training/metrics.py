@@ -1,4 +1,8 @@
-"""How good predictions are, by task: one number, and which way is better."""
+"""How good predictions are, by task: one number, and which way is better.
+
+Targets are class indices (n,), of outputs (n, classes); 0/1 or numbers with NaN where unknown, (n, tasks) as outputs.
+All that a data set's targets can be scored by is in `wlhn.training.scores`.
+"""
 
 from __future__ import annotations
 
@@ -50,8 +54,49 @@ def mean_squared_error(y: Array, outputs: Array) -> float:
     return float(np.nanmean(error**2))
 
 
+def balanced_accuracy(y: Array, outputs: Array) -> float:
+    """The mean over classes of the share of their items that is right.
+
+    >>> balanced_accuracy(np.array([0, 0, 0, 1]), np.array([[2.0, 1.0]] * 4))
+    0.5
+    """
+    from sklearn.metrics import recall_score
+
+    return float(recall_score(y, outputs.argmax(axis=1), labels=np.unique(y), average="macro", zero_division=0))
+
+
+def macro_f1(y: Array, outputs: Array) -> float:
+    """The mean over classes of F1, the harmonic mean of precision and recall."""
+    from sklearn.metrics import f1_score
+
+    return float(f1_score(y, outputs.argmax(axis=1), average="macro", zero_division=0))
+
+
+def mean_absolute_error(y: Array, outputs: Array) -> float:
+    """Over all known targets."""
+    return float(np.nanmean(np.abs(outputs.astype(np.float64) - y.reshape(outputs.shape))))
+
+
+def r_squared(y: Array, outputs: Array) -> float:
+    """The share of the variance that is explained, R²: the mean over targets with two known numbers or more.
+
+    >>> r_squared(np.array([[1.0], [3.0], [np.nan]]), np.array([[1.0], [3.0], [9.0]]))
+    1.0
+    """
+    from sklearn.metrics import r2_score
+
+    y = y.reshape(outputs.shape)
+    known = [~np.isnan(column) for column in y.T]
+    scores = [r2_score(y[k, c], outputs[k, c]) for c, k in enumerate(known) if k.sum() > 1]
+    if not scores:
+        raise InputError("no target has two known numbers among these items, which R² needs")
+    return float(np.mean(scores))
+
+
 def roc_auc(y: Array, outputs: Array) -> float:
-    """Area under the ROC curve, the mean over tasks that have both classes (as OGB's evaluator).
+    """Area under the ROC curve, the mean over tasks that have both a 0 and a 1 (as OGB's evaluator).
+
+    More than two classes are a task each, one against the rest.
 
     >>> roc_auc(np.array([[0.0], [1.0], [np.nan]]), np.array([[0.1], [0.9], [0.5]]))
     1.0
@@ -62,14 +107,14 @@ def roc_auc(y: Array, outputs: Array) -> float:
 
 
 def average_precision(y: Array, outputs: Array) -> float:
-    """Average precision, the mean over tasks that have both classes (as OGB's evaluator)."""
+    """Average precision, the mean over tasks as in `roc_auc`; of two classes, that of the second."""
     from sklearn.metrics import average_precision_score
 
     return _mean_over_tasks(average_precision_score, y, outputs)
 
 
 def _mean_over_tasks(score: Callable[..., Any], y: Array, outputs: Array) -> float:
-    y = y.reshape(outputs.shape)
+    y, outputs = _as_tasks(y, outputs)
     scores = []
     for k in range(outputs.shape[1]):
         known = ~np.isnan(y[:, k])
@@ -80,20 +125,60 @@ def _mean_over_tasks(score: Callable[..., Any], y: Array, outputs: Array) -> flo
     return float(np.mean(scores))
 
 
+def _as_tasks(y: Array, outputs: Array) -> tuple[Array, Array]:
+    """0/1 tasks as they are; two classes as one task, more as one each, by their probabilities."""
+    if not np.issubdtype(y.dtype, np.integer):
+        return y.reshape(outputs.shape), outputs
+    if outputs.shape[1] == 2:
+        return y[:, None].astype(float), outputs[:, 1:] - outputs[:, :1]
+    power = np.exp(outputs.astype(np.float64) - outputs.max(axis=1, keepdims=True))
+    return (y[:, None] == np.arange(outputs.shape[1])).astype(float), power / power.sum(axis=1, keepdims=True)
+
+
 METRICS: dict[str, Metric] = {
     "accuracy": Metric(accuracy, higher_is_better=True, percent=True),
+    "balanced-accuracy": Metric(balanced_accuracy, higher_is_better=True, percent=True),
+    "macro-f1": Metric(macro_f1, higher_is_better=True, percent=True),
     "rocauc": Metric(roc_auc, higher_is_better=True, percent=True),
     "ap": Metric(average_precision, higher_is_better=True, percent=True),
     "mse": Metric(mean_squared_error, higher_is_better=False),
+    "mae": Metric(mean_absolute_error, higher_is_better=False),
+    "r2": Metric(r_squared, higher_is_better=True),
+}
+METRICS_OF = {
+    "classification": ("accuracy", "balanced-accuracy", "macro-f1", "rocauc", "ap"),
+    "binary": ("rocauc", "ap"),
+    "regression": ("mse", "mae", "r2"),
+}
+NAMES = {
+    "accuracy": "accuracy",
+    "balanced-accuracy": "balanced accuracy",
+    "macro-f1": "macro F1",
+    "rocauc": "ROC-AUC",
+    "ap": "average precision",
+    "mse": "mean squared error",
+    "mae": "mean absolute error",
+    "r2": "R²",
 }
 
 
-def metric_of(task: str, num_outputs: int = 1) -> str:
-    """The metric of a task: OGB's choice for 0/1 tasks is ROC-AUC for one and average precision for many.
+def metric_of(task: str, num_outputs: int = 1, chosen: str = "default") -> str:
+    """The metric that was chosen for a task, or its default one.
 
-    >>> metric_of("classification"), metric_of("binary", 128)
-    ('accuracy', 'ap')
+    OGB's choice for 0/1 tasks is ROC-AUC for one and average precision for many.
+
+    >>> metric_of("classification"), metric_of("binary", 128), metric_of("regression", chosen="mae")
+    ('accuracy', 'ap', 'mae')
+    >>> metric_of("regression", chosen="macro-f1")
+    Traceback (most recent call last):
+    wlhn.errors.InputError: metric macro-f1: is not for regression targets, which have mse, mae, r2
     """
+    if chosen != "default":
+        if chosen not in METRICS_OF[task]:
+            kind = "0/1" if task == "binary" else task
+            known = ", ".join(METRICS_OF[task])
+            raise InputError(f"metric {chosen}: is not for {kind} targets, which have {known}")
+        return chosen
     if task == "binary":
         return "rocauc" if num_outputs == 1 else "ap"
-    return {"classification": "accuracy", "regression": "mse"}[task]
+    return METRICS_OF[task][0]

@@ -19,6 +19,7 @@ from wlhn.data.vocabulary import Encoded, Vocabulary
 from wlhn.errors import InputError
 from wlhn.models.registry import build_model, model_class
 from wlhn.options.training import TrainingOptions
+from wlhn.training.balance import balanced_weights
 from wlhn.training.loss import check_targets
 from wlhn.training.metrics import metric_of
 from wlhn.training.settings import Settings
@@ -51,14 +52,20 @@ class Problem:
     """
 
     def __init__(self, dataset: Dataset, split: Split, settings: Settings) -> None:
-        for part in ("train", "valid"):
-            if not len(getattr(split, part)):
-                raise InputError(f"{dataset.name}: the split has no {part} items, expected at least one")
-        self.split, self.settings = split.check_fits(len(dataset), dataset.name), settings
-        self.dataset = dataset = dataset.as_trained_on(split.train)
         self.out_channels = dataset.num_outputs
         y = check_targets(dataset.task, dataset.y, self.out_channels)
-        self.metric = metric_of(dataset.task, self.out_channels)
+        split = split.check_fits(len(dataset), dataset.name)
+        if not (labelled := dataset.labelled).all():
+            split = split.among(labelled)
+        for part in ("train", "valid"):
+            if not len(getattr(split, part)):
+                raise InputError(f"{dataset.name}: the split has no {part} items with a target, expected at least one")
+        self.split, self.settings = split, settings
+        self.dataset = dataset = dataset.as_trained_on(split.train)
+        self.metric = metric_of(dataset.task, self.out_channels, settings.training.metric)
+        self.class_weight: Tensor | None = None
+        if getattr(settings.training, "class_weights", "none") == "balanced":
+            self.class_weight = balanced_weights(dataset.task, dataset.y[split.train], self.out_channels)
         # Nodes of a graph are seen together whatever part they are in; of graphs, only those to train on count.
         seen = dataset if dataset.level == "node" else replace(dataset, splits=()).select(split.train)
         self.vocabulary = vocabulary_of(settings, seen)

@@ -1,0 +1,48 @@
+"""`wlhn score`: how good a trained model's answers are for data whose targets are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wlhn.cli.datasets import Roles
+from wlhn.cli.output import DataRoot, Json, Seed, print_classes, print_json, scores_in_a_line
+from wlhn.cli.predict import load_like
+from wlhn.errors import InputError
+
+
+def score(
+    run: Annotated[Path, typer.Argument(help="A run folder of `wlhn train`.")],
+    data: Annotated[str, typer.Argument(help="A known name or a path, with targets.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Also draw which class was taken for which: .svg or .png.")
+    ] = None,
+    role: Roles = None,
+    data_root: DataRoot = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Score a trained model on labelled data: every metric, class by class, and what was taken for what.
+
+    All items with a target count, also those that the model was trained on: give it data of their own.
+    """
+    from wlhn.report.matrices import confusion_matrix
+    from wlhn.runs.run_folder import load_run
+    from wlhn.runs.scoring import score as score_data
+
+    trained = load_run(run)
+    if out is not None and not trained.classes:
+        raise InputError(f"--out {out}: would draw which class was taken for which, and the run has no classes")
+    dataset = load_like(data, trained.columns, data_root, role, seed)
+    scores = score_data(trained, dataset)
+    if out is not None:
+        confusion_matrix(scores.confusion, trained.classes, out, title=f"{run.name} on {dataset.name}")
+    if json:
+        print_json({"data": dataset.name, "run": str(run), **scores.to_json()})
+        return
+    print_classes(scores, f"{trained.level}s")
+    typer.echo(f"Scored on the {scores.items} {trained.level}s with a target: {scores_in_a_line(scores)}.")
+    if out is not None:
+        typer.echo(f"Drawn to {out}.")
