@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 def explain(
     run: Annotated[Path, typer.Argument(help="A run folder of `wlhn train`.")],
     data: Annotated[str, typer.Argument(help="A known name or a path.")],
-    graph: Annotated[str, typer.Option("--graph", help="The id of a graph; without ids, its position from 0.")],
+    graph: Annotated[
+        str | None, typer.Option("--graph", help="The id of a graph; without ids, its position from 0.")
+    ] = None,
+    node: Annotated[
+        str | None, typer.Option("--node", help="The id of a node, for runs on nodes; GRAPH/NODE of several graphs.")
+    ] = None,
     output: Annotated[
         str | None,
         typer.Option("--class", help="The class or target to explain.", show_default="the predicted class"),
@@ -37,57 +42,59 @@ def explain(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Divide a model's answer for one graph among its substructures (WL colours); the parts add up to the answer."""
+    """Divide a model's answer for a graph or a node among substructures (WL colours); parts add up to the answer."""
     from wlhn.data.display import node_names
-    from wlhn.data.lookup import graph_names, graph_position
     from wlhn.hierarchy import colour_names
-    from wlhn.inspection.explain import explain as explain_graph
     from wlhn.runs.run_folder import load_run
 
+    if (graph is None) == (node is None):
+        raise InputError("explain: name either a graph (--graph) or, of a run on nodes, a node (--node)")
     trained = load_run(run)
     dataset = load_like(data, trained.columns, data_root, role, seed)
-    position = graph_position(dataset, graph)
-    explanation = explain_graph(trained, dataset.graphs, position)
+    item, what_it_is, explanation = _explained(trained, dataset, graph, node)
     outputs = [str(name) for name in (trained.classes or trained.targets or range(trained.out_channels))]
     if output is not None and output not in outputs:
         raise InputError(f"--class {output}: expected one of {', '.join(outputs)}")
     single = trained.task != "classification"
     wanted = outputs.index(output) if output is not None else 0 if single else int(explanation.output.argmax())
     margin = explanation.margin(wanted, alone=single)
-    start, stop = dataset.graphs.node_ptr[position : position + 2]
-    names = node_names(dataset)[start:stop]
+    names, ids = node_names(dataset)[explanation.positions], _ids(dataset, explanation)
     substructure = colour_names(explanation.hierarchy, explanation.hierarchy.depth, names)
     order = np.argsort(-np.abs(margin.colour), kind="stable")
     colours: list[dict[str, Any]] = [
         {
             "substructure": substructure[c],
-            "nodes": [str(i) for i in np.array(dataset.graphs.ids(position))[explanation.node_colour == c]],
+            "nodes": ids[explanation.node_colour == c].tolist(),
             "adds": float(margin.colour[c]),
             "adds_per_node": float(margin.colour[c] / explanation.count[c]),
         }
         for c in order
     ]
+    if explanation.own is not None:
+        colours[order.tolist().index(explanation.node_colour[explanation.own])]["substructure"] += ", the node itself"
     what = _what(trained, outputs, margin)
     if out is not None:
-        _draw(dataset, position, names, margin, out, f"{dataset.name}, graph {graph_names(dataset)[position]}: {what}")
+        _draw(explanation, names, margin, out, f"{dataset.name}, {what_it_is}: {what}")
     if json:
-        print_json(_document(trained, dataset, position, outputs, explanation, margin, what, colours, out))
+        kind, _, name = what_it_is.partition(" ")
+        document = _document(outputs, explanation, margin, what, colours, ids, out)
+        print_json({"data": dataset.name, kind: name} | document)
         return
     rows = [
         (f"{c['adds']:+.4f}", f"{c['adds_per_node']:+.4f}", escape(c["substructure"]), escape(_short(c["nodes"])))
         for c in colours[:top]
     ]
-    true = dataset.true_class(position) if dataset.level == "graph" else None
+    true = dataset.true_class(item) if dataset.level == trained.level else None
     truth = "" if true is None else f", true: {true}"
     said = f", predicted: {outputs[int(explanation.output.argmax())]}{truth}" if not single else ""
     print_table(
-        escape(f"{dataset.name}, graph {graph_names(dataset)[position]}{said}"),
+        escape(f"{dataset.name}, {what_it_is}{said}"),
         ("adds", "each node", f"substructure, {trained.colours.depth} rounds deep", "nodes"),
         rows,
     )
     rest = float(margin.colour[order[top:]].sum())
     typer.echo(
-        f"{what}: {margin.value:+.4f} = {margin.base:+.4f} (nothing summed) "
+        f"{what}: {margin.value:+.4f} = {margin.base:+.4f} (nothing seen) "
         f"{float(margin.colour[order[:top]].sum()):+.4f} (rows above) {rest:+.4f} (the other "
         f"{max(len(order) - top, 0)} substructures)."
     )
@@ -106,35 +113,50 @@ def _short(nodes: list[str], length: int = 30) -> str:
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
-def _draw(dataset: Dataset, position: int, names: Any, margin: Margin, out: Path, title: str) -> None:
+def _explained(trained: Trained, dataset: Dataset, graph: str | None, node: str | None) -> tuple[int, str, Explanation]:
+    """(the position of the item, what it is, why the model said what it said of it)."""
+    from wlhn.data.lookup import graph_names, graph_position, node_name, node_position
+    from wlhn.inspection.explain import explain as explain_graph
+    from wlhn.inspection.explain import explain_node
+
+    if node is not None:
+        position = node_position(dataset, node)
+        return position, f"node {node_name(dataset, position)}", explain_node(trained, dataset.graphs, position)
+    assert graph is not None
+    position = graph_position(dataset, graph)
+    return position, f"graph {graph_names(dataset)[position]}", explain_graph(trained, dataset.graphs, position)
+
+
+def _ids(dataset: Dataset, explanation: Explanation) -> Any:
+    """The user's names of the explained nodes within their graph."""
+    graphs = dataset.graphs
+    graph = int(graphs.graph_of_node[explanation.positions[0]]) if len(explanation.positions) else 0
+    return np.array([str(name) for name in graphs.ids(graph)])[explanation.positions - graphs.node_ptr[graph]]
+
+
+def _draw(explanation: Explanation, names: Any, margin: Margin, out: Path, title: str) -> None:
     from wlhn.report.drawings import tinted_graph
 
-    edges = dataset.graphs.select([position]).edge_index.T
+    assert explanation.hierarchy.source is not None
+    edges = explanation.hierarchy.source.edge_index.T
     tinted_graph(edges[edges[:, 0] < edges[:, 1]], margin.node, out, labels=names.tolist(), title=title)
 
 
 def _document(
-    trained: Trained,
-    dataset: Dataset,
-    position: int,
     outputs: list[str],
     explanation: Explanation,
     margin: Margin,
     what: str,
     colours: list[dict[str, Any]],
+    ids: Any,
     out: Path | None,
 ) -> dict[str, Any]:
-    from wlhn.data.lookup import graph_names
-
-    ids = [str(i) for i in dataset.graphs.ids(position)]
     return {
-        "data": dataset.name,
-        "graph": str(graph_names(dataset)[position]),
         "outputs": dict(zip(outputs, explanation.output.tolist(), strict=True)),
         "explained": what,
         "value": margin.value,
         "base": margin.base,
         "substructures": colours,
-        "nodes": [{"id": i, "adds": v} for i, v in zip(ids, margin.node.tolist(), strict=True)],
+        "nodes": [{"id": i, "adds": v} for i, v in zip(ids.tolist(), margin.node.tolist(), strict=True)],
         "picture": None if out is None else str(out),
     }

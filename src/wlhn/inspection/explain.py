@@ -1,4 +1,8 @@
-"""Why a model said what it said of a graph: its answer divided among the graph's colours, hence among its nodes."""
+"""Why a model said what it said of a graph or of a node: its answer divided among nodes, and summed over colours.
+
+Of a graph by its sum over nodes (`wlhn.inspection.attribution`), of a node by whom it listens to
+(`wlhn.inspection.neighbourhood`).
+"""
 
 from __future__ import annotations
 
@@ -12,27 +16,40 @@ from numpy.typing import NDArray
 from wlhn.batching.refined import make_quotient
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
-from wlhn.hierarchy import Hierarchy
+from wlhn.hierarchy import Hierarchy, refine
 from wlhn.inspection.attribution import contributions
-from wlhn.nn.capabilities import SumsOverNodes
+from wlhn.inspection.neighbourhood import divide, neighbourhood, reached
+from wlhn.nn.capabilities import AnswersDepthByDepth, SumsOverNodes
 from wlhn.runs.trained import Trained
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """An answer and its parts: output = base + Σ over colours; a colour's part is shared evenly among its nodes."""
+    """An answer and its parts: output = base + Σ over nodes = base + Σ over colours."""
 
     output: NDArray[Any]  # (outputs,) logits, or numbers of a regression
-    base: NDArray[Any]  # (outputs,) what the model says of an empty sum
-    colour: NDArray[Any]  # (colours, outputs) what each colour adds
-    count: NDArray[Any]  # (colours,) nodes of each
-    node_colour: NDArray[Any]  # (nodes,)
-    hierarchy: Hierarchy  # of this graph alone; colours are those of its last depth
+    base: NDArray[Any]  # (outputs,) what the model says of nothing, the zero vector
+    node: NDArray[Any]  # (nodes, outputs) what each node adds
+    hierarchy: Hierarchy  # of these nodes alone; colours are those of its last depth
+    positions: NDArray[Any]  # (nodes,) of these nodes among all
+    own: int | None = None  # which of these nodes is the explained one, if it is a node
 
     @property
-    def node(self) -> NDArray[Any]:
-        """What each node adds, (nodes, outputs)."""
-        return (self.colour / self.count[:, None])[self.node_colour]
+    def node_colour(self) -> NDArray[Any]:
+        """(nodes,)"""
+        return self.hierarchy.colours[-1]
+
+    @property
+    def count(self) -> NDArray[Any]:
+        """(colours,) nodes of each."""
+        return self.hierarchy.count(self.hierarchy.depth)
+
+    @property
+    def colour(self) -> NDArray[Any]:
+        """(colours, outputs) what each colour adds."""
+        total = np.zeros((len(self.count), self.node.shape[1]))
+        np.add.at(total, self.node_colour, self.node)
+        return total
 
     def margin(self, wanted: int, alone: bool = False) -> Margin:
         """The parts of one output's lead over the strongest other one; of the output itself, if it stands alone."""
@@ -60,15 +77,16 @@ class Margin:
 
 
 def explain(trained: Trained, graphs: Graphs, graph: int) -> Explanation:
-    """Divide a model's answer for one graph among its colours, exactly.
+    """Divide a model's answer for one graph among its nodes, exactly; nodes of one colour add the same.
 
     The answer for a graph is the head's output for a sum over its nodes, so only models that sum nodes (WLHN, graph
     level) can be explained this way.
     """
     model = trained.model
-    if not isinstance(model, SumsOverNodes) or trained.level != "graph":
-        what = f"{trained.settings.model}, {trained.level} level"
-        raise InputError(f"explain: expected a wlhn run on graphs, whose answer is a sum over nodes, found {what}")
+    if trained.level != "graph":
+        raise InputError("explain: this model answers for nodes; name one of them (--node) instead of a graph")
+    if not isinstance(model, SumsOverNodes):
+        raise InputError(f"explain: expected a model that sums over nodes, as wlhn does, found {_name(trained)}")
     encoded = trained.vocabulary.encode(graphs.select([graph]))
     edges = encoded.graphs.edge_attr is not None
     quotient = make_quotient(encoded.graphs, encoded.x, trained.colours.depth, edges)
@@ -79,11 +97,49 @@ def explain(trained: Trained, graphs: Graphs, graph: int) -> Explanation:
     count = torch.from_numpy(quotient.hierarchy.count(quotient.hierarchy.depth))
     each, there, base = contributions(model.head, rows, count, h)
     scale, shift = trained.scale.double(), trained.shift.double()
+    per_node = (each * scale / count[:, None]).numpy()
     return Explanation(
         output=(there * scale + shift).numpy(),
         base=(base * scale + shift).numpy(),
-        colour=(each * scale).numpy(),
-        count=count.numpy(),
-        node_colour=quotient.hierarchy.colours[-1],
+        node=per_node[quotient.hierarchy.colours[-1]],
         hierarchy=quotient.hierarchy,
+        positions=np.arange(*graphs.node_ptr[graph : graph + 2]),
     )
+
+
+def explain_node(trained: Trained, graphs: Graphs, node: int) -> Explanation:
+    """Divide a model's answer for one node (its position among all) among the nodes it depends on, exactly.
+
+    The node's own part is what the model says of it alone; another's, what its messages add. Colours are those of the
+    neighbourhood with the explained node marked.
+    """
+    model = trained.model
+    if trained.level != "node":
+        raise InputError("explain: this model answers for graphs; name one of them (--graph) instead of a node")
+    if not isinstance(model, AnswersDepthByDepth):
+        raise InputError(f"explain: expected a model that answers depth by depth, as wlhn does, found {_name(trained)}")
+    graph = int(graphs.graph_of_node[node])
+    first = int(graphs.node_ptr[graph])
+    encoded = trained.vocabulary.encode(graphs.select([graph]))
+    near = reached(encoded.graphs, node - first, len(model.layers))
+    part, x = neighbourhood(encoded.graphs, encoded.x, near)
+    edges = torch.from_numpy(part.edge_index.astype(np.int64))
+    attr = None
+    if part.edge_attr is not None:
+        attr = torch.from_numpy(np.asarray(part.edge_attr))
+    each, there, base = divide(model, torch.from_numpy(x), edges, attr)
+    scale, shift = trained.scale.double(), trained.shift.double()
+    start = np.unique(x, axis=0, return_inverse=True)[1].reshape(-1) + 1
+    start[0] = 0  # the node itself
+    return Explanation(
+        output=(there * scale + shift).numpy(),
+        base=(base * scale + shift).numpy(),
+        node=(each * scale).numpy(),
+        hierarchy=refine(part, len(model.layers), start, part.edge_attr is not None),
+        positions=near + first,
+        own=0,
+    )
+
+
+def _name(trained: Trained) -> str:
+    return trained.settings.model
