@@ -143,3 +143,95 @@ def test_text_labels_mean_the_same_when_predicting(tmp_path: Path) -> None:
     classifier.save(tmp_path / "run")
     for fitted in (classifier, GraphClassifier.load(tmp_path / "run")):
         assert fitted.predict(some).tolist() == [label for label in y if label != "a"]
+
+
+def test_items_without_a_target_are_answered_for_but_not_learned_from(data: Dataset) -> None:
+    graphs, y = to_networkx(data.graphs), labels(data)
+    gaps: list[str | None] = [None if k % 3 == 0 else label for k, label in enumerate(y)]
+    classifier = GraphClassifier(**SMALL | {"epochs": 3}).fit(graphs, gaps)
+    assert classifier.predict(graphs).shape == (60,)
+    assert classifier.classes_.tolist() == ["cycle", "path"]
+    rest = [k for k, label in enumerate(gaps) if label is not None]
+    expected = classifier.score([graphs[k] for k in rest], [y[k] for k in rest])
+    assert classifier.score(graphs, gaps) == pytest.approx(expected)
+    whole = GraphClassifier(**SMALL | {"epochs": 1}).fit(graphs, np.where(np.arange(60) % 4, data.y, np.nan))
+    assert whole.classes_.tolist() == [0, 1]
+    size = [float(len(graph)) if k % 3 else None for k, graph in enumerate(graphs)]
+    assert np.isfinite(GraphRegressor(**SMALL | {"epochs": 1}).fit(graphs, size).predict(graphs)).all()
+    club = nx.karate_club_graph()
+    clubs = [club.nodes[v]["club"] if v % 2 else None for v in club]
+    bare = nx.Graph(club.edges)
+    nodes = NodeClassifier(**SMALL | {"epochs": 2}).fit(bare, clubs)
+    by_position = NodeClassifier(**SMALL | {"epochs": 2}).fit(
+        bare, [club.nodes[v]["club"] for v in club], nodes=range(1, 34, 2)
+    )
+    np.testing.assert_array_equal(nodes.predict_proba(bare), by_position.predict_proba(bare))
+
+
+def test_one_class_no_class_and_strange_targets_are_one_sentence(data: Dataset) -> None:
+    for y, message in (
+        (["same"] * 60, "all items have the class 'same', expected two classes or more"),
+        ([None] * 60, "needs at least 2 items with a target"),
+        (np.full((60, 3), 7), "3 columns, expected 0 and 1"),
+    ):
+        with pytest.raises(InputError, match=message):
+            GraphClassifier(**SMALL).fit(data, y)
+    with pytest.raises(InputError, match="y: expected numbers"):
+        GraphRegressor(**SMALL).fit(data, ["a"] * 60)
+    with pytest.raises(InputError, match="fit: needs y, one target for each graph"):
+        GraphClassifier(**SMALL).fit(to_networkx(data.graphs))
+
+
+def test_several_labels_an_item_are_as_many_0_1_tasks(data: Dataset, tmp_path: Path) -> None:
+    y = np.stack([data.y, 1 - data.y, np.where(np.arange(60) % 5, data.y, np.nan)], axis=1)
+    classifier = GraphClassifier(**SMALL).fit(data, y)
+    p = classifier.predict_proba(data)
+    assert p.shape == (60, 3)
+    np.testing.assert_array_equal(classifier.predict(data), p > 0.5)
+    assert classifier.score(data, np.stack([data.y, 1 - data.y, data.y], axis=1)) > 0.8
+    classifier.save(tmp_path / "kept")
+    again = GraphClassifier.load(tmp_path / "kept")
+    np.testing.assert_array_equal(again.predict_proba(data), p)
+    assert again.classes_.tolist() == classifier.classes_.tolist() == [0, 1, 2]
+
+
+def test_pyg_graphs_bring_their_targets_and_masks(data: Dataset) -> None:
+    import torch
+    from torch_geometric.data import Data
+
+    graphs = to_pyg(data.graphs)
+    given = GraphClassifier(**SMALL | {"epochs": 2}).fit(graphs, data.y)
+    for graph, y in zip(graphs, data.y, strict=True):
+        graph.y = torch.tensor([y])
+    inside = GraphClassifier(**SMALL | {"epochs": 2}).fit(graphs)
+    np.testing.assert_array_equal(inside.predict_proba(graphs), given.predict_proba(graphs))
+
+    ring = torch.arange(30)
+    edges = torch.cat([torch.stack([ring, ring.roll(1)]), torch.stack([ring.roll(1), ring])], dim=1)
+    node = Data(x=torch.rand(30, 4), edge_index=edges, y=ring % 3, num_nodes=30)
+    node.train_mask, node.val_mask, node.test_mask = ring < 12, (ring >= 12) & (ring < 20), ring >= 20
+    fitted = NodeClassifier(**SMALL | {"epochs": 2}).fit(node)
+    node.y = torch.where(node.test_mask, (node.y + 1) % 3, node.y)  # what is not learned from changes nothing
+    again = NodeClassifier(**SMALL | {"epochs": 2}).fit(node)
+    np.testing.assert_array_equal(again.predict_proba(node), fitted.predict_proba(node))
+    node.train_mask = torch.stack([node.train_mask, ring < 6], dim=1)
+    with pytest.raises(InputError, match="train_mask: has 2 columns, expected one split"):
+        NodeClassifier(**SMALL).fit(node)
+
+
+def test_vectors_have_names_and_come_as_tables(data: Dataset, tmp_path: Path) -> None:
+    embedder = GraphEmbedder(**SMALL | {"epochs": 1}).fit(data)
+    names = embedder.get_feature_names_out()
+    plain = embedder.transform(data)
+    assert len(names) == plain.shape[1] == 16
+    table = embedder.set_output(transform="pandas").transform(data)
+    assert table.columns.tolist() == names.tolist()
+    np.testing.assert_array_equal(table.to_numpy(), plain)
+    deep = GraphEmbedder(**SMALL | {"epochs": 1}, readout="all").fit(data)
+    assert len(deep.get_feature_names_out()) == deep.transform(data).shape[1] == 48
+
+
+def test_help_describes_every_parameter() -> None:
+    for kind in ESTIMATORS:
+        for name in kind().get_params():
+            assert f"    {name}: " in kind.__doc__, (kind, name)

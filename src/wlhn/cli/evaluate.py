@@ -18,6 +18,7 @@ from wlhn.errors import InputError
 if TYPE_CHECKING:
     from wlhn.evaluation.outcome import Outcome, ValidationOutcome
     from wlhn.evaluation.plan import Plan
+    from wlhn.runs.logging import Logger
     from wlhn.training.settings import Settings
 
 
@@ -50,6 +51,7 @@ def evaluate(
         Path | None, typer.Option("--compare", help="Another result folder on the same splits, for a paired test.")
     ] = None,
     portable: options.Portable = False,
+    log: options.Log = None,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,
@@ -62,6 +64,7 @@ def evaluate(
     from wlhn.evaluation.executor import Workers
     from wlhn.evaluation.grids import read_grid
     from wlhn.evaluation.outcome import read_outcome
+    from wlhn.runs.logging import make_logger
 
     if validation_only:
         for name, value in (("--search", search), ("--final-runs", final_runs), ("--compare", compare)):
@@ -88,6 +91,8 @@ def evaluate(
             print_json(compared.to_json()) if json else _print_validation(compared)
             return
         outcome = run_evaluation(dataset, candidates, out, final_runs=final_runs, search=search, **asked)
+    if log is not None:
+        _tell(make_logger(log, out, f"{dataset.name}-{model}"), outcome)
     comparison = None if other is None else compare_outcomes(outcome, other)
     if json:
         print_json(outcome.to_json() | ({} if comparison is None else {"comparison": asdict(comparison)}))
@@ -99,6 +104,17 @@ def evaluate(
             f"{comparison.difference:+.4f}, better on {comparison.better}, worse on {comparison.worse}; "
             f"p = {comparison.wilcoxon_p:.3f} (Wilcoxon), {comparison.corrected_t_p:.3f} (corrected resampled t)."
         )
+
+
+def _tell(logger: Logger, outcome: Outcome) -> None:
+    """Every split's scores, and the mean."""
+    plan = outcome.plan
+    logger.about({"data": plan.data, "model": plan.model, "protocol": plan.protocol, "grid": plan.grid})
+    for k, split in enumerate(outcome.splits):
+        means = {"valid": sum(split.valid) / plan.final_runs, "test": sum(split.test_scores) / plan.final_runs}
+        logger.numbers(means, k)
+    logger.numbers({"test_mean": outcome.mean, "test_std": outcome.std}, len(outcome.splits))
+    logger.close()
 
 
 def _print(outcome: Outcome) -> None:

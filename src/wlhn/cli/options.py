@@ -37,6 +37,9 @@ Splits = Annotated[
     int | None,
     typer.Option("--splits", min=1, help="Only the first splits; the results say so.", show_default="all"),
 ]
+Log = Annotated[
+    str | None, typer.Option("--log", help="Also tell tensorboard, mlflow or wandb how it goes.", show_default="none")
+]
 FinalRuns = Annotated[
     int | None, typer.Option("--final-runs", min=1, help="Final runs on each split.", show_default="as the protocol")
 ]

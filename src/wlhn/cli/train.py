@@ -45,6 +45,7 @@ def train(
         str, typer.Option(help="cpu or cuda; with workers, a GPU each. On a GPU numbers are not the same bit for bit.")
     ] = "cpu",
     portable: options.Portable = False,
+    log: options.Log = None,
     role: Roles = None,
     data_root: DataRoot = None,
     seed: Seed = 0,
@@ -53,6 +54,7 @@ def train(
     """Train one model and keep it in a run folder; a run that was interrupted goes on in the same folder."""
     from wlhn.data.load import load
     from wlhn.loops.parallel import torch_threads
+    from wlhn.runs.logging import make_logger
     from wlhn.runs.train import train as train_run
     from wlhn.training.settings import Settings
 
@@ -68,10 +70,16 @@ def train(
     if not json:
         typer.echo(f"{dataset.name}: {dataset.level} {dataset.task}, {dataset.graphs!r}; training {settings.model}")
     epochs = getattr(settings.training, "epochs", 1)
+    logger = None if log is None else make_logger(log, folder, folder.name)
+    if logger is not None:
+        logger.about({"data": dataset.name, "seed": seed} | settings.to_json())
     with torch_threads(threads), progress("training", "epoch") as advance:
 
         def show(epoch: Epoch) -> None:
             advance(epoch.epoch, epochs, f"loss {epoch.train_loss:.3f}, validation {epoch.valid_metric:.3f}")
+            if logger is not None:
+                told = ("train_loss", "valid_loss", "valid_metric")
+                logger.numbers({name: getattr(epoch, name) for name in told}, epoch.epoch)
 
         run = train_run(
             dataset,
@@ -86,6 +94,10 @@ def train(
             draw=_draw,
             draw_confusion=_draw_confusion,
         )
+    if logger is not None:
+        known = {} if run.test is None else run.test.metrics
+        logger.numbers({f"test_{k}": v for k, v in known.items() if v is not None}, run.fitted.best.epoch)
+        logger.close()
     if json:
         print_json({"run": str(run.folder), **run.about, "settings": settings.to_json()})
     else:

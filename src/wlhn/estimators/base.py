@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -14,14 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from wlhn.data.dataset import Dataset, Level, available
-from wlhn.data.memory import graphs_in_memory
+from wlhn.data.dataset import Dataset, Level, TaskChoice, available
+from wlhn.data.memory import as_dataset, graphs_in_memory
 from wlhn.data.splits import Split, stratified_folds
 from wlhn.errors import InputError
 from wlhn.models.registry import MODELS
 from wlhn.nn.model import Model, described, option_parameters
 from wlhn.runs.claim import claimed
 from wlhn.runs.run_folder import load_run, read_config, save_run
+from wlhn.runs.sharing import write_card
 from wlhn.runs.trained import Trained
 from wlhn.training.fit import fit
 from wlhn.training.problem import Problem
@@ -106,11 +106,14 @@ class GraphEstimator(BaseEstimator):
         )
 
     def _fit(self, dataset: Dataset, nodes: ArrayLike | None = None) -> Self:
-        """Train on the items of a data set, or on some of its nodes."""
+        """Train on the items of a data set, those of its split, or some of its nodes; all if they have a target."""
         items = np.arange(len(dataset)) if nodes is None else np.arange(len(dataset))[np.asarray(nodes)]
-        problem = Problem(
-            dataset, _hold_out(dataset.y, items, self.validation_share, self.random_state), self._settings()
-        )
+        split = dataset.splits[0] if dataset.splits and nodes is None else None
+        if split is None or not len(split.valid):
+            items = items if split is None else split.train
+            items = items[dataset.labelled[items]]
+            split = _hold_out(dataset.y, items, self.validation_share, self.random_state)
+        problem = Problem(dataset, split, self._settings())
         fitted = fit(problem, self.random_state)
         self.trained_ = Trained.of(problem, fitted)
         self.history_ = fitted.history
@@ -129,6 +132,16 @@ class GraphEstimator(BaseEstimator):
         about = {"estimator": type(self).__name__, "parameters": parameters, "version": code_version()}
         with claimed(Path(folder), "", about="estimator") as ours:
             save_run(ours, self.trained_, about, {})
+
+    def save_pretrained(self, folder: str | PathLike[str]) -> None:
+        """As `save`, with a model card: the layout of the Hugging Face hub."""
+        self.save(folder)
+        write_card(Path(folder))
+
+    @classmethod
+    def from_pretrained(cls, folder: str | PathLike[str]) -> Self:
+        """What `save_pretrained` kept."""
+        return cls.load(folder)
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Self:
@@ -162,11 +175,18 @@ def graphs_of(graphs: Any, level: Level, trained: Trained | None = None) -> Data
     return Dataset("graphs", collection, nothing, level, "none", inputs=available(collection), columns=columns)
 
 
-def flat(y: Any, level: Level) -> NDArray[Any]:
-    """Targets in a row; of nodes, one array for each graph may be given."""
-    if level == "node" and isinstance(y, Sequence) and len(y) and isinstance(y[0], np.ndarray | list | tuple):
-        return np.concatenate([np.asarray(part) for part in y])
-    return np.asarray(y)
+def own_targets(graphs: Any, level: Level, task: TaskChoice) -> Dataset:
+    """Graphs that bring their targets: a data set, or PyG graphs with `y` and, for nodes, masks."""
+    if isinstance(graphs, Dataset):
+        return graphs_of(graphs, level)
+    data = as_dataset(graphs, level=level, task=task)
+    if data.task == "none":
+        raise InputError(f"fit: needs y, one target for each {level}, unless PyG graphs or a data set bring them along")
+    if len(data.splits) > 1:
+        raise InputError(
+            f"train_mask: has {len(data.splits)} columns, expected one split; take one of them, as train_mask[:, 0]"
+        )
+    return data
 
 
 def _hold_out(y: NDArray[Any], items: NDArray[Any], share: float, seed: int) -> Split:
@@ -174,7 +194,9 @@ def _hold_out(y: NDArray[Any], items: NDArray[Any], share: float, seed: int) -> 
     if not 0 < share < 1:
         raise InputError(f"validation_share: must be between 0 and 1, found {share}")
     if len(items) < 2:
-        raise InputError(f"fit: needs at least 2 items, one to learn from and one to validate, found {len(items)}")
+        raise InputError(
+            f"fit: needs at least 2 items with a target, one to learn from and one to validate, found {len(items)}"
+        )
     fold = stratified_folds(y[items], folds=min(max(2, round(1 / share)), len(items)), seed=seed)[0]
     rest = np.setdiff1d(np.arange(len(items)), fold.test)
     return Split(train=items[rest], valid=items[fold.test], test=[])

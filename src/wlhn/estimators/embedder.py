@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from wlhn.data.dataset import class_indices
+from wlhn.errors import InputError
 from wlhn.estimators.base import GraphEstimator, graphs_of
+from wlhn.estimators.targets import are_fractions, flat, with_classes, with_numbers
+from wlhn.nn.capabilities import AnswersDepthByDepth
 from wlhn.runs.trained import untrained
 
 
-class GraphEmbedder(TransformerMixin, GraphEstimator):
+class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEstimator):
     """Vectors of graphs, h_G = Σ log_0 over their nodes' points: learned from targets, or with random weights.
+
+    `set_output(transform="pandas")` (or "polars") makes tables of them, with `get_feature_names_out` as columns.
 
     >>> import networkx as nx
     >>> GraphEmbedder(hidden_channels=16).fit_transform([nx.path_graph(4), nx.cycle_graph(4)]).shape
@@ -29,14 +32,19 @@ class GraphEmbedder(TransformerMixin, GraphEstimator):
         if y is None:
             self.trained_ = untrained(data, self._settings(), self.random_state)
             return self
-        values = np.asarray(y)
-        if np.issubdtype(values.dtype, np.floating):
-            return self._fit(replace(data, y=values.astype(np.float32), task="regression", classes=()))
-        codes, classes = class_indices(values)
-        return self._fit(replace(data, y=codes, task="classification", classes=classes))
+        values = flat(y, "graph")
+        return self._fit((with_numbers if are_fractions(values) else with_classes)(data, values))
 
     def transform(self, graphs: Any) -> NDArray[Any]:
         """(graphs, width) vectors."""
         check_is_fitted(self, "trained_")
         data = graphs_of(graphs, "graph", self.trained_).graphs
         return np.concatenate([part.graph for part in self.trained_.embed(data)])
+
+    @property
+    def _n_features_out(self) -> int:
+        """How wide vectors are; scikit-learn makes names of it."""
+        model, options = self.trained_.model, self.trained_.settings.options
+        if not isinstance(model, AnswersDepthByDepth):
+            raise InputError(f"{self.trained_.settings.model}: does not say how wide its vectors are, so has no names")
+        return int(model.readout.width(options.hidden_channels, len(model.layers)))  # type: ignore[attr-defined]

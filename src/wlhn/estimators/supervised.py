@@ -2,54 +2,84 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, r2_score
 
-from wlhn.data.dataset import Level, class_indices
-from wlhn.estimators.base import GraphEstimator, flat, graphs_of
+from wlhn.data.dataset import Level
+from wlhn.errors import InputError
+from wlhn.estimators.base import GraphEstimator, graphs_of, own_targets
+from wlhn.estimators.targets import flat, known, numbers, with_classes, with_numbers
 
 
 class _Classifier(ClassifierMixin, GraphEstimator):
     def fit(self, graphs: Any, y: Any = None, nodes: ArrayLike | None = None) -> Self:
-        """Learn classes; `nodes` (positions or a mask) says which nodes have a class to learn, all without it."""
-        data = graphs_of(graphs, self._level)
-        codes, classes = (data.y, data.classes) if y is None else class_indices(flat(y, self._level))
-        self._fit(replace(data, y=codes, task="classification", classes=classes), nodes)
-        self.classes_ = np.array(classes)
+        """Learn classes.
+
+        Args:
+            graphs: a list of networkx or PyG graphs, a single one, or a data set.
+            y: a class for each item, None or NaN where it is unknown: such items are not learned from. Rows of 0 and 1
+                are several labels for each item. Without y, that of PyG graphs or of a data set.
+            nodes: which nodes to learn from, positions or a mask; without it and without y, the masks of a PyG graph
+                (`train_mask`, `val_mask`), else all nodes that have a class.
+        """
+        if y is None:
+            data = own_targets(graphs, self._level, "classification")
+            if data.task not in ("classification", "binary"):
+                raise InputError(f"fit: expected classes, and the targets of {data.name} are {data.task}")
+            if data.task == "classification" and len(data.classes) < 2:
+                with_classes(data, np.array(data.classes))  # says so
+        else:
+            data = with_classes(graphs_of(graphs, self._level), flat(y, self._level))
+        self._fit(data, nodes)
+        self.classes_ = self._classes()
         return self
 
+    def _classes(self) -> NDArray[Any]:
+        trained = self.trained_
+        return np.array(trained.classes) if trained.task == "classification" else np.arange(trained.out_channels)
+
     def predict_proba(self, graphs: Any) -> NDArray[Any]:
-        """(items, classes) in the order of `classes_`."""
+        """(items, classes) in the order of `classes_`; with several labels an item, (items, labels), each of its 1."""
         return self._outputs(graphs)
 
     def predict(self, graphs: Any) -> NDArray[Any]:
-        """The most likely class of each item."""
+        """The most likely class of each item; with several labels an item, rows of 0 and 1."""
         outputs = self._outputs(graphs)
+        if self.trained_.task == "binary":
+            return (outputs > 0.5).astype(np.int64)
         return np.array(self.trained_.classes)[outputs.argmax(axis=1)]
 
     def score(self, graphs: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy."""
-        return float(super().score(graphs, flat(y, self._level), sample_weight))
+        """Accuracy over the items that have a target; with several labels an item, all of them must be right."""
+        values = flat(y, self._level)
+        there, weight = known(values), None if sample_weight is None else np.asarray(sample_weight)
+        true = np.array(values[there].tolist())
+        return float(
+            accuracy_score(true, self.predict(graphs)[there], sample_weight=None if weight is None else weight[there])
+        )
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Self:
         """What `save` kept."""
         estimator = super().load(folder)
-        estimator.classes_ = np.array(estimator.trained_.classes)
+        estimator.classes_ = estimator._classes()
         return estimator
 
 
 class _Regressor(RegressorMixin, GraphEstimator):
     def fit(self, graphs: Any, y: Any = None, nodes: ArrayLike | None = None) -> Self:
-        """Learn numbers, one or several for each item; `nodes` as in classifiers."""
-        data = graphs_of(graphs, self._level)
-        values = data.y if y is None else np.asarray(flat(y, self._level), np.float32)
-        return self._fit(replace(data, y=values, task="regression", classes=()), nodes)
+        """Learn numbers, one or several for each item; graphs, gaps in y, and `nodes` as in classifiers."""
+        if y is None:
+            data = own_targets(graphs, self._level, "regression")
+            data = with_numbers(data, data.y)
+        else:
+            data = with_numbers(graphs_of(graphs, self._level), flat(y, self._level))
+        return self._fit(data, nodes)
 
     def predict(self, graphs: Any) -> NDArray[Any]:
         """One number for each item, or a row of them."""
@@ -57,8 +87,11 @@ class _Regressor(RegressorMixin, GraphEstimator):
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
     def score(self, graphs: Any, y: Any, sample_weight: Any = None) -> float:
-        """R²."""
-        return float(super().score(graphs, flat(y, self._level), sample_weight))
+        """R² over the items whose targets are all known."""
+        values = numbers(flat(y, self._level))
+        there = ~np.isnan(values.reshape(len(values), -1)).any(axis=1)
+        weight = None if sample_weight is None else np.asarray(sample_weight)[there]
+        return float(r2_score(values[there], self.predict(graphs)[there], sample_weight=weight))
 
 
 class GraphClassifier(_Classifier):

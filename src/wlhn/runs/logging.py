@@ -1,0 +1,93 @@
+"""Runs told to the trackers people use: TensorBoard, MLflow, Weights & Biases; extras, imported when asked for.
+
+A logger hears what a run is about, its numbers epoch by epoch, and its results; that is the whole protocol, and any
+object with these methods will do in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from wlhn.errors import InputError
+from wlhn.options.option import one_of
+
+KINDS = ("tensorboard", "mlflow", "wandb")
+
+
+class Logger(Protocol):
+    """Who hears of a run."""
+
+    def about(self, values: Mapping[str, Any]) -> None:
+        """Settings and data, once."""
+
+    def numbers(self, values: Mapping[str, float], step: int) -> None:
+        """Numbers of an epoch, or of a split of an evaluation."""
+
+    def close(self) -> None:
+        """The run is done."""
+
+
+def make_logger(kind: str, folder: Path, name: str) -> Logger:
+    """A logger by name. TensorBoard writes into the folder of the run; the others where their own settings say."""
+    one_of("--log", kind, *KINDS)
+    makers: dict[str, Callable[[Path, str], Logger]] = {
+        "tensorboard": _TensorBoard,
+        "mlflow": _MLflow,
+        "wandb": _Wandb,
+    }
+    try:
+        return makers[kind](folder, name)
+    except ImportError:
+        raise InputError(f"--log {kind}: its package is not installed; `pip install wlhn[{kind}]` brings it") from None
+
+
+class _TensorBoard:
+    def __init__(self, folder: Path, name: str) -> None:
+        from tensorboardX import SummaryWriter
+
+        self.writer = SummaryWriter(str(folder / "tensorboard"))
+
+    def about(self, values: Mapping[str, Any]) -> None:
+        self.writer.add_text("about", "\n".join(f"- {key}: {value}" for key, value in values.items()))
+
+    def numbers(self, values: Mapping[str, float], step: int) -> None:
+        for key, value in values.items():
+            self.writer.add_scalar(key, value, step)
+
+    def close(self) -> None:
+        self.writer.close()
+
+
+class _MLflow:
+    def __init__(self, folder: Path, name: str) -> None:
+        import mlflow
+
+        self.mlflow = mlflow
+        mlflow.start_run(run_name=name)
+
+    def about(self, values: Mapping[str, Any]) -> None:
+        self.mlflow.log_params(dict(values))
+
+    def numbers(self, values: Mapping[str, float], step: int) -> None:
+        self.mlflow.log_metrics(dict(values), step=step)
+
+    def close(self) -> None:
+        self.mlflow.end_run()
+
+
+class _Wandb:
+    def __init__(self, folder: Path, name: str) -> None:
+        import wandb
+
+        self.run = wandb.init(name=name, dir=str(folder), project="wlhn")
+
+    def about(self, values: Mapping[str, Any]) -> None:
+        self.run.config.update(dict(values))
+
+    def numbers(self, values: Mapping[str, float], step: int) -> None:
+        self.run.log(dict(values), step=step)
+
+    def close(self) -> None:
+        self.run.finish()

@@ -1,0 +1,95 @@
+"""A run in the layout of the Hugging Face hub: weights, a configuration, and a model card in plain words.
+
+The folder is a run folder (`wlhn.runs.run_folder`) with a README.md beside it, so whatever reads runs reads it too.
+Nothing leaves the machine unless `push_to_hub` is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from wlhn.errors import InputError
+from wlhn.files import replacing
+from wlhn.runs.run_folder import load_run, read_config, save_run, seal
+from wlhn.runs.trained import Trained
+from wlhn.training.metrics import NAMES
+
+CARD = "README.md"
+
+
+def save_pretrained(trained: Trained, folder: Path, about: Mapping[str, Any] | None = None) -> None:
+    """Write a trained model with its card to a new folder; `about` is what its config.json says besides."""
+    save_run(folder, trained, about or {}, {})
+    write_card(folder)
+
+
+def from_pretrained(folder: Path) -> Trained:
+    """What `save_pretrained` wrote, or any run folder; checksums are checked."""
+    return load_run(folder)
+
+
+def write_card(folder: Path) -> Path:
+    """Write the model card of a run into its folder, beside the weights."""
+    card = model_card(read_config(folder))
+    with replacing(folder / CARD) as draft:
+        draft.write_text(card, encoding="utf-8")
+    seal(folder)
+    return folder / CARD
+
+
+def push_to_hub(folder: Path, repository: str) -> None:
+    """Upload a run with its card to OWNER/NAME on the hub, by the user's own command and account."""
+    try:
+        from huggingface_hub import HfApi
+    except ImportError:
+        raise InputError("push_to_hub: needs the package huggingface_hub; `pip install wlhn[hub]` brings it") from None
+    write_card(folder)
+    api = HfApi()
+    api.create_repo(repository, exist_ok=True)
+    api.upload_folder(repo_id=repository, folder_path=folder)
+
+
+def model_card(config: Mapping[str, Any]) -> str:
+    """The card of a run from its config.json: what it is, its data, its scores, and what it is not good for."""
+    settings, level = config["settings"], config["level"]
+    kinds = {"classification": "classes", "binary": "0/1 targets", "regression": "numbers"}
+    kind = kinds.get(config["task"], "vectors")
+    head = ["---", "library_name: wlhn", "tags:", "- graphs", f"- {level}-{config['task']}", "---"]
+    lines = [*head, f"# {settings['model']}: {kind} of {level}s", ""]
+    if config["classes"]:
+        lines += [f"Classes: {', '.join(map(str, config['classes']))}.", ""]
+    lines += ["## Data", "", *_data(config), "", "## Scores", "", *_scores(config), "", "## Limits", ""]
+    lines += [
+        "- Labels and categories that training did not have are taken as unknown; `wlhn predict` counts them.",
+        f"- {settings['model']} tells apart what its rounds of colour refinement tell apart, and no more.",
+        "- Scores are those of one split; other data may differ. `wlhn score` measures them there.",
+        "",
+        "## Use",
+        "",
+        "```python",
+        "from pathlib import Path",
+        "from wlhn.runs.sharing import from_pretrained",
+        "",
+        'trained = from_pretrained(Path("this-folder"))',
+        "```",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _data(config: Mapping[str, Any]) -> list[str]:
+    if "data" not in config:
+        return ["The data were in memory and have no name."]
+    sizes = ", ".join(f"{count} {part}" for part, count in config["split"].items())
+    return [f"{config['data']} (hash {config['data_hash']}), {config['level']}s: {sizes}."]
+
+
+def _scores(config: Mapping[str, Any]) -> list[str]:
+    scores = config.get("test_scores")
+    if not scores:
+        return ["Not measured on test items."]
+    known = {name: value for name, value in scores["metrics"].items() if value is not None}
+    lines = [f"On {scores['items']} test {config['level']}s:", "", "| metric | value |", "| --- | ---: |"]
+    return lines + [f"| {NAMES[name]} | {value:.4f} |" for name, value in known.items()]
