@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from wlhn.cli.progress import _Pace
+from wlhn.cli.common.progress import _Pace
 
 
 def test_a_new_phase_starts_its_own_pace(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import pytest
 from running import wlhn as run_command
 from tiny import tiny, write_tu
 
-from wlhn.cli.options import typer
+from wlhn.cli.common.options import typer
 from wlhn.cli.train import train as train_command
 from wlhn.evaluation.grids import read_grid
 from wlhn.models.registry import MODELS

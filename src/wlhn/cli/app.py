@@ -16,7 +16,7 @@ import typer
 import typer.core
 import typer.main
 
-from wlhn.cli.first_use import announce_compiling
+from wlhn.cli.common.first_use import announce_compiling
 from wlhn.errors import InputError
 
 # Command NAME is the function, or the group of commands, NAME of wlhn.cli.NAME.

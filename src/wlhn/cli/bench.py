@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from wlhn.cli.output import DataRoot, Json, Seed, note, print_json, print_table, working
+from wlhn.cli.common.output import DataRoot, Json, Seed, note, print_json, print_table, working
 from wlhn.errors import InputError
 
 bench = typer.Typer(help="Speed, as ratios measured side by side.", no_args_is_help=True)

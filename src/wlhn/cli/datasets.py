@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from wlhn.cli.output import DataRoot, Json, Seed, print_json, print_table
-from wlhn.data.dataset import Role
+from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table
+from wlhn.cli.common.reading import Missing, Roles, SkipInvalid, TaskOption, parse_roles
 from wlhn.data.load import data_root_or_environment, load
 from wlhn.data.published import Check, published
 from wlhn.data.published import check as check_figures
@@ -18,22 +18,6 @@ from wlhn.data.statistics import statistics
 from wlhn.errors import InputError
 
 Data = Annotated[str, typer.Argument(help="A known name or a path.")]
-Roles = Annotated[
-    list[str] | None, typer.Option("--role", help="What a column of your own tables is: NAME=ROLE, repeatable.")
-]
-
-TaskOption = Annotated[
-    str | None,
-    typer.Option(
-        "--task", help="classification or regression, where targets could be either.", show_default="inferred"
-    ),
-]
-Missing = Annotated[
-    str | None,
-    typer.Option("--missing", help="What stands for an unknown target beside an empty cell: --missing=-1."),
-]
-SkipInvalid = Annotated[bool, typer.Option("--skip-invalid", help="Leave out molecules that cannot be read.")]
-
 datasets = typer.Typer(help="Data sets: known ones, where they lie, their statistics against the published ones.")
 
 
@@ -203,21 +187,6 @@ def audit(
         ("have one with another target", sum(leak.with_conflicting_twin for leak in result.leaks)),
     ):
         typer.echo(f"Across folds ({result.splits}): {count / max(test, 1):.2%} of test items {what}")
-
-
-def parse_roles(given: list[str] | None) -> dict[str, Role]:
-    """Column roles from NAME=ROLE.
-
-    >>> parse_roles(["age=category"])
-    {'age': 'category'}
-    """
-    roles: dict[str, Role] = {}
-    for text in given or []:
-        name, equals, role = text.rpartition("=")
-        if not equals:
-            raise InputError(f"--role {text}: expected NAME=ROLE")
-        roles[name] = role  # type: ignore[assignment]
-    return roles
 
 
 def _print_checks(name: str, checks: list[Check]) -> None:

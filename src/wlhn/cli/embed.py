@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
+from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table, working
 from wlhn.cli.hierarchy import EdgeLabels, Initial, Iterations, check_suffix, refined
-from wlhn.cli.output import DataRoot, Json, Seed, print_json, print_table, working
 from wlhn.errors import InputError
 from wlhn.files import replacing
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wlhn.cli import options
-from wlhn.cli.output import DataRoot, Json, Seed, print_json, print_table
-from wlhn.cli.progress import progress
+from wlhn.cli.common import options
+from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table
+from wlhn.cli.common.progress import progress
+from wlhn.cli.common.reading import Missing, Roles, SkipInvalid, TaskOption, read_to_learn
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -52,12 +52,15 @@ def evaluate(
     ] = None,
     portable: options.Portable = False,
     log: options.Log = None,
+    role: Roles = None,
+    task: TaskOption = None,
+    missing: Missing = None,
+    skip_invalid: SkipInvalid = False,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Select settings on validation items, score the test items, and say how sure the number is."""
-    from wlhn.data.load import load
     from wlhn.evaluation.comparison import compare as compare_outcomes
     from wlhn.evaluation.evaluate import compare_candidates
     from wlhn.evaluation.evaluate import evaluate as run_evaluation
@@ -74,7 +77,7 @@ def evaluate(
                 )
     workers = Workers(executor, jobs, address)
     other = None if compare is None else read_outcome(compare)
-    dataset = load(data, data_root=data_root, seed=seed, progress=sys.stderr.isatty())
+    dataset = read_to_learn(data, data_root, role, task, missing, skip_invalid, seed)
     candidates = read_grid(grid, model, dataset.level, given)
     with progress(f"{dataset.name}, {model}", "job") as advance:
         asked: dict[str, Any] = {

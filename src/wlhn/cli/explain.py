@@ -9,9 +9,8 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from wlhn.cli.datasets import Roles
-from wlhn.cli.output import DataRoot, Json, Seed, print_json, print_table
-from wlhn.cli.predict import load_like
+from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table
+from wlhn.cli.common.reading import Roles, read_like
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def explain(
     if (graph is None) == (node is None):
         raise InputError("explain: name either a graph (--graph) or, of a run on nodes, a node (--node)")
     trained = load_run(run)
-    dataset = load_like(data, trained.columns, data_root, role, seed)
+    dataset = read_like(data, trained.columns, data_root, role, seed)
     item, what_it_is, explanation = _explained(trained, dataset, graph, node)
     outputs = [str(name) for name in (trained.classes or trained.targets or range(trained.out_channels))]
     if output is not None and output not in outputs:

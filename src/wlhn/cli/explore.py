@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from wlhn.cli.datasets import Roles
-from wlhn.cli.output import DataRoot, Json, Seed, print_json
-from wlhn.cli.predict import load_like
+from wlhn.cli.common.output import DataRoot, Json, Seed, print_json
+from wlhn.cli.common.reading import Roles, read_like
 
 
 def explore(
@@ -39,7 +38,7 @@ def explore(
     name = what if trained is None else data or str(read_config(Path(what)).get("data", ""))
     if not name:
         raise InputError(f"{what}: does not say what it was trained on; name the data with --data")
-    dataset = load_like(name, () if trained is None else trained.columns, data_root, role, seed)
+    dataset = read_like(name, () if trained is None else trained.columns, data_root, role, seed)
     document = explorer_document(dataset, trained, iterations, colours)
     write_page(document, out)
     if json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from wlhn.cli.output import DataRoot, Json, Seed, print_json, print_table, working
+from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table, working
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:

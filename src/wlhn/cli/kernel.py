@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
+from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table, working
+from wlhn.cli.common.progress import progress
 from wlhn.cli.hierarchy import Data, EdgeLabels, check_suffix
-from wlhn.cli.output import DataRoot, Json, Seed, print_json, print_table, working
-from wlhn.cli.progress import progress
 from wlhn.errors import InputError
 from wlhn.files import replacing, write_json
 

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from wlhn.cli import options
-from wlhn.cli.output import Json, print_json, print_table
+from wlhn.cli.common import options
+from wlhn.cli.common.output import Json, print_json, print_table
 
 
 def models(

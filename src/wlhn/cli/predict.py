@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from wlhn.cli.datasets import Roles, parse_roles
-from wlhn.cli.output import DataRoot, Json, Seed, note, print_json, scores_in_a_line
-from wlhn.cli.progress import progress
+from wlhn.cli.common.output import DataRoot, Json, Seed, note, print_json, scores_in_a_line
+from wlhn.cli.common.progress import progress
+from wlhn.cli.common.reading import Roles, SkipInvalid, read_like
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def predict(
         typer.Option("--raw-ids", help="CSV: leave ids as they are, also those that a spreadsheet takes for formulas."),
     ] = False,
     role: Roles = None,
+    skip_invalid: SkipInvalid = False,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,
@@ -43,11 +44,11 @@ def predict(
     Where the data have targets, the answers are scored too.
     """
     from wlhn.runs.run_folder import load_run
-    from wlhn.runs.tables import prediction_rows, write_stream, write_table
+    from wlhn.runs.tables import prediction_rows, with_skipped, write_stream, write_table
     from wlhn.runs.trained import Unseen
 
     trained = load_run(run)
-    dataset = load_like(data, trained.columns, data_root, role, seed)
+    dataset = read_like(data, trained.columns, data_root, role, seed, skip_invalid)
     unseen = Unseen(0, 0, (0,) * (trained.colours.depth + 1))
     outputs: list[Any] = []
     streamed = str(out) == "-"
@@ -61,7 +62,7 @@ def predict(
                 yield part
                 advance(part.first + len(part.graphs), len(dataset.graphs), "")
 
-        parts = (prediction_rows(trained, dataset, part) for part in counted())
+        parts = with_skipped((prediction_rows(trained, dataset, part) for part in counted()), dataset.skipped)
         if streamed:
             rows = write_stream(sys.stdout, parts, as_json=json, raw=raw_ids)
         else:
@@ -74,6 +75,8 @@ def predict(
         return
     say = note if streamed else typer.echo
     say(f"{rows} predictions for {dataset.name} written to {'standard output' if streamed else out}.")
+    if dataset.skipped:
+        say(f"{len(dataset.skipped)} could not be read and have an empty answer: {dataset.skipped[0].why}.")
     if unseen.nodes or unseen.edges:
         say(f"Not seen in training: labels of {unseen.nodes} nodes and {unseen.edges} edges, taken as unknown.")
     share = unseen.colours[-1] / max(nodes, 1)
@@ -91,12 +94,3 @@ def scores_if_any(trained: Trained, dataset: Dataset, outputs: list[Any]) -> Sco
     except InputError:
         return None
     return score(trained, dataset, np.concatenate(outputs))
-
-
-def load_like(data: str, columns: Any, data_root: Path | None, role: list[str] | None, seed: int) -> Dataset:
-    """A data set whose columns are read as those of the training data were."""
-    from wlhn.data.load import load
-
-    return load(
-        data, data_root=data_root, roles=parse_roles(role), like=columns, seed=seed, progress=sys.stderr.isatty()
-    )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from wlhn.cli.output import Json, print_json
+from wlhn.cli.common.output import Json, print_json
 from wlhn.errors import InputError
 
 

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from wlhn.cli import options
-from wlhn.cli.output import DataRoot, Json, Seed, note, print_json, print_table
-from wlhn.cli.progress import progress
+from wlhn.cli.common import options
+from wlhn.cli.common.output import DataRoot, Json, Seed, note, print_json, print_table
+from wlhn.cli.common.progress import progress
 from wlhn.errors import InputError
 
 WHAT = (

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from wlhn.cli.predict import load_like
-from wlhn.cli.progress import progress
+from wlhn.cli.common.progress import progress
+from wlhn.cli.common.reading import read_like
 from wlhn.errors import InputError
 from wlhn.files import replacing
 
@@ -20,7 +20,7 @@ def embed_with_run(run: Path, data: str, out: Path, *, data_root: Path | None, s
     if out.suffix != ".npz":
         raise InputError(f"{out}: expected a name that ends in .npz")
     trained = load_run(run)
-    dataset = load_like(data, trained.columns, data_root, None, seed)
+    dataset = read_like(data, trained.columns, data_root, None, seed)
     graphs = dataset.graphs
     with progress("embedding", "graph") as advance:
         parts = []

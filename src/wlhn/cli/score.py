@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from wlhn.cli.datasets import Roles
-from wlhn.cli.output import DataRoot, Json, Seed, print_classes, print_json, scores_in_a_line
-from wlhn.cli.predict import load_like
+from wlhn.cli.common.output import DataRoot, Json, Seed, print_classes, print_json, scores_in_a_line
+from wlhn.cli.common.reading import Roles, read_like
 from wlhn.errors import InputError
 
 
@@ -35,7 +34,7 @@ def score(
     trained = load_run(run)
     if out is not None and not trained.classes:
         raise InputError(f"--out {out}: would draw which class was taken for which, and the run has no classes")
-    dataset = load_like(data, trained.columns, data_root, role, seed)
+    dataset = read_like(data, trained.columns, data_root, role, seed)
     scores = score_data(trained, dataset)
     if out is not None:
         confusion_matrix(scores.confusion, trained.classes, out, title=f"{run.name} on {dataset.name}")

@@ -8,9 +8,8 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from wlhn.cli.datasets import Roles
-from wlhn.cli.output import DataRoot, Json, Seed, print_json, print_table
-from wlhn.cli.predict import load_like
+from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table
+from wlhn.cli.common.reading import Roles, read_like
 from wlhn.errors import InputError
 
 
@@ -37,7 +36,7 @@ def similar(
     if (node is None) == (graph is None):
         raise InputError("similar: expected either --node or --graph")
     trained = load_run(run)
-    dataset = load_like(data, trained.columns, data_root, role, seed)
+    dataset = read_like(data, trained.columns, data_root, role, seed)
     item = node_position(dataset, node) if node is not None else graph_position(dataset, graph or "")
     space = Space(trained, dataset.graphs)
     found = space.similar_graphs(item, top) if node is None else space.similar_nodes(item, top)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wlhn.cli import options
-from wlhn.cli.datasets import Roles, parse_roles
-from wlhn.cli.output import DataRoot, Json, Seed, print_classes, print_json, scores_in_a_line
-from wlhn.cli.progress import progress
+from wlhn.cli.common import options
+from wlhn.cli.common.output import DataRoot, Json, Seed, print_classes, print_json, scores_in_a_line
+from wlhn.cli.common.progress import progress
+from wlhn.cli.common.reading import Missing, Roles, SkipInvalid, TaskOption, read_to_learn
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,12 +47,14 @@ def train(
     portable: options.Portable = False,
     log: options.Log = None,
     role: Roles = None,
+    task: TaskOption = None,
+    missing: Missing = None,
+    skip_invalid: SkipInvalid = False,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Train one model and keep it in a run folder; a run that was interrupted goes on in the same folder."""
-    from wlhn.data.load import load
     from wlhn.loops.parallel import torch_threads
     from wlhn.runs.logging import make_logger
     from wlhn.runs.train import train as train_run
@@ -61,7 +63,7 @@ def train(
     if address is not None and workers == 1:
         raise InputError(f"--address {address} is that of a Ray cluster, which --workers 2 or more would use")
     settings = Settings.of(model, **given)
-    dataset = load(data, data_root=data_root, roles=parse_roles(role), seed=seed, progress=sys.stderr.isatty())
+    dataset = read_to_learn(data, data_root, role, task, missing, skip_invalid, seed)
     chosen = None
     if split is not None:
         if split >= len(dataset.splits):
@@ -69,17 +71,12 @@ def train(
         chosen = dataset.splits[split]
     if not json:
         typer.echo(f"{dataset.name}: {dataset.level} {dataset.task}, {dataset.graphs!r}; training {settings.model}")
+        typer.echo(dataset.summary)
     epochs = getattr(settings.training, "epochs", 1)
-    logger = None if log is None else make_logger(log, folder, folder.name)
-    if logger is not None:
-        logger.about({"data": dataset.name, "seed": seed} | settings.to_json())
     with torch_threads(threads), progress("training", "epoch") as advance:
 
         def show(epoch: Epoch) -> None:
             advance(epoch.epoch, epochs, f"loss {epoch.train_loss:.3f}, validation {epoch.valid_metric:.3f}")
-            if logger is not None:
-                told = ("train_loss", "valid_loss", "valid_metric")
-                logger.numbers({name: getattr(epoch, name) for name in told}, epoch.epoch)
 
         run = train_run(
             dataset,
@@ -93,11 +90,8 @@ def train(
             on_epoch=show,
             draw=_draw,
             draw_confusion=_draw_confusion,
+            log=None if log is None else lambda folder: make_logger(log, folder, folder.name),
         )
-    if logger is not None:
-        known = {} if run.test is None else run.test.metrics
-        logger.numbers({f"test_{k}": v for k, v in known.items() if v is not None}, run.fitted.best.epoch)
-        logger.close()
     if json:
         print_json({"run": str(run.folder), **run.about, "settings": settings.to_json()})
     else:
@@ -163,4 +157,4 @@ def _summarise(run: TrainedRun, data: str, settings: Settings) -> None:
             f"{100 * numbers['dead_rows']:.1f} % of rows are dead."
         )
     typer.echo(f"\nThe run is kept in {run.folder} (learning-curve.png shows how it went). To use it:")
-    typer.echo(f"  wlhn predict {run.folder} {data} --out predictions.csv")
+    typer.echo(f"  {shlex.join(['wlhn', 'predict', str(run.folder), data, '--out', 'predictions.csv'])}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from wlhn.data.dataset import Dataset
+from wlhn.data.dataset import Dataset, Skipped
 from wlhn.errors import InputError
 from wlhn.files import replacing
 from wlhn.runs.trained import Predicted, Trained
@@ -53,6 +53,27 @@ def _tasks(trained: Trained, part: Predicted) -> Iterable[dict[str, Any]]:
             yield {f"p({name})": float(v) for name, v in zip(names, row, strict=True)}
 
 
+def with_skipped(parts: Iterable[Rows], skipped: Sequence[Skipped]) -> Iterator[Rows]:
+    """Rows with an empty one for each item that could not be read, in the order of the source.
+
+    >>> rows = [[{"id": "a", "prediction": 1}, {"id": "c", "prediction": 0}]]
+    >>> [row["id"] for row in next(with_skipped(rows, [Skipped(1, "b", "no molecule")]))]
+    ['a', 'b', 'c']
+    """
+    waiting, position = sorted(skipped, key=lambda each: each.position), 0
+    for rows in parts:
+        merged: list[dict[str, Any]] = []
+        for row in rows:
+            while waiting and waiting[0].position == position:
+                merged.append(dict.fromkeys(row) | {"id": waiting.pop(0).id})
+                position += 1
+            merged.append(row)
+            position += 1
+        yield merged
+    if waiting:
+        yield [{"id": each.id} for each in waiting]
+
+
 def write_table(path: Path, parts: Iterable[Rows], raw: bool = False) -> int:
     """Write rows as they come to a .csv, .jsonl or .parquet file, whole or not at all; how many there were.
 
@@ -75,10 +96,15 @@ def write_table(path: Path, parts: Iterable[Rows], raw: bool = False) -> int:
             if rows:
                 if path.suffix == ".csv" and not raw:
                     rows = _all_harmless(rows)
-                write = write or writers[path.suffix](draft, stack, rows[0])
+                write = write or writers[path.suffix](draft, stack, _answered(rows))
                 write(rows)
                 count += len(rows)
     return count
+
+
+def _answered(rows: Rows) -> dict[str, Any]:
+    """A row that has all columns, with values of their types: not one of an item that was skipped."""
+    return next((row for row in rows if None not in row.values()), rows[0])
 
 
 def harmless(value: Any) -> Any:
@@ -113,7 +139,7 @@ def write_stream(file: IO[str], parts: Iterable[Rows], *, as_json: bool = False,
         else:
             rows = rows if raw else _all_harmless(rows)
             if writer is None:
-                writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+                writer = csv.DictWriter(file, list(_answered(rows)), lineterminator="\n")
                 writer.writeheader()
             writer.writerows(rows)
         file.flush()
@@ -149,7 +175,7 @@ def _parquet(draft: Path, stack: ExitStack, first: dict[str, Any]) -> Callable[[
     writer = stack.enter_context(pq.ParquetWriter(draft, schema))
 
     def write(rows: Rows) -> None:
-        plain = [{k: str(v) if k in text else v for k, v in row.items()} for row in rows]
+        plain = [{k: str(v) if k in text and v is not None else v for k, v in row.items()} for row in rows]
         writer.write_table(pa.Table.from_pylist(plain, schema))
 
     return write

@@ -17,6 +17,7 @@ from wlhn.data.splits import Split, random_splits, stratified_folds
 from wlhn.errors import InputError
 from wlhn.options.option import one_of
 from wlhn.runs.claim import CHECKPOINT, claimed, identity
+from wlhn.runs.logging import Logger
 from wlhn.runs.run_folder import save_run
 from wlhn.runs.trained import Trained
 from wlhn.training.balance import imbalance
@@ -27,6 +28,7 @@ from wlhn.training.provenance import code_version, data_hash, environment
 from wlhn.training.scores import Scores, scores_of
 from wlhn.training.settings import Settings
 
+LOGGED = ("train_loss", "valid_loss", "valid_metric")
 METRICS_FILE, CURVE, CONFUSION = "metrics.jsonl", "learning-curve.png", "confusion.png"
 
 
@@ -74,6 +76,7 @@ def train(
     on_epoch: Callable[[Epoch], None] = lambda epoch: None,
     draw: Callable[[list[Epoch], int, str, Path], None] | None = None,
     draw_confusion: Callable[[Scores, Path], None] | None = None,
+    log: Callable[[Path], Logger] | None = None,
 ) -> TrainedRun:
     """Train one model and keep it in a folder; an interrupted run in the same folder goes on.
 
@@ -81,15 +84,29 @@ def train(
     More than one of `workers` share the batches, on the Ray cluster at an `address` or a new one here.
     Models train on the `device`, "cpu" or "cuda" (with workers, a GPU each).
     `draw(history, best epoch, metric, path)` is asked for the learning curve before the folder is sealed, and, where
-    there are classes, `draw_confusion(scores, path)` for which was taken for which.
+    there are classes, `draw_confusion(scores, path)` for which was taken for which. `log(folder)` gives somebody who is
+    told settings, epochs and test scores.
     """
     check_device(device, here=workers == 1)
     split = split or default_split(dataset, seed)
     name, about = f"{dataset.name}-{settings.model}", identity(dataset, split, settings, seed)
     with claimed(folder, name, about) as ours:
-        return _train(
-            dataset, settings, ours, split, seed, workers, address, device, on_epoch, draw, draw_confusion
-        )
+        logger = None if log is None else log(ours)
+        if logger is None:
+            return _train(
+                dataset, settings, ours, split, seed, workers, address, device, on_epoch, draw, draw_confusion
+            )
+        logger.about({"data": dataset.name, "seed": seed} | settings.to_json())
+
+        def heard(epoch: Epoch) -> None:
+            logger.numbers({name: getattr(epoch, name) for name in LOGGED}, epoch.epoch)
+            on_epoch(epoch)
+
+        run = _train(dataset, settings, ours, split, seed, workers, address, device, heard, draw, draw_confusion)
+        known = {} if run.test is None else run.test.metrics
+        logger.numbers({f"test_{k}": v for k, v in known.items() if v is not None}, run.fitted.best.epoch)
+        logger.close()
+        return run
 
 
 def _train(

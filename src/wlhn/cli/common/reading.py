@@ -1,0 +1,84 @@
+"""How commands read data: what can be said of somebody's own tables, and who hears what was found in them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wlhn.cli.common.output import note
+from wlhn.errors import InputError
+
+if TYPE_CHECKING:
+    from wlhn.data import Dataset
+    from wlhn.data.dataset import Role
+
+Roles = Annotated[
+    list[str] | None, typer.Option("--role", help="What a column of your own tables is: NAME=ROLE, repeatable.")
+]
+TaskOption = Annotated[
+    str | None,
+    typer.Option(
+        "--task", help="classification or regression, where targets could be either.", show_default="inferred"
+    ),
+]
+Missing = Annotated[
+    str | None,
+    typer.Option("--missing", help="What stands for an unknown target beside an empty cell: --missing=-1."),
+]
+SkipInvalid = Annotated[bool, typer.Option("--skip-invalid", help="Leave out molecules that cannot be read.")]
+
+
+def read_to_learn(
+    data: str,
+    data_root: Path | None,
+    role: list[str] | None,
+    task: str | None,
+    missing: str | None,
+    skip_invalid: bool,
+    seed: int,
+) -> Dataset:
+    """A data set to learn from; what its readers had to decide is said on standard error."""
+    from wlhn.data.load import load
+
+    options: dict[str, Any] = {"task": task, "missing": missing, "skip_invalid": skip_invalid}
+    dataset = load(
+        data, data_root=data_root, roles=parse_roles(role), seed=seed, progress=sys.stderr.isatty(), **options
+    )
+    for each in dataset.notes:
+        note(f"{dataset.name}: {each}")
+    return dataset
+
+
+def read_like(
+    data: str, columns: Any, data_root: Path | None, role: list[str] | None, seed: int, skip_invalid: bool = False
+) -> Dataset:
+    """A data set whose columns are read as those of the training data were."""
+    from wlhn.data.load import load
+
+    return load(
+        data,
+        data_root=data_root,
+        roles=parse_roles(role),
+        like=columns,
+        skip_invalid=skip_invalid,
+        seed=seed,
+        progress=sys.stderr.isatty(),
+    )
+
+
+def parse_roles(given: list[str] | None) -> dict[str, Role]:
+    """Column roles from NAME=ROLE.
+
+    >>> parse_roles(["age=category"])
+    {'age': 'category'}
+    """
+    roles: dict[str, Role] = {}
+    for text in given or []:
+        name, equals, role = text.rpartition("=")
+        if not equals:
+            raise InputError(f"--role {text}: write NAME=ROLE")
+        roles[name] = role  # type: ignore[assignment]
+    return roles
