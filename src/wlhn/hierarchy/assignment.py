@@ -48,11 +48,11 @@ def assign(
     if initial is None and hierarchy.start == "given":
         raise InputError("initial: the fit was given an array, expected one for these graphs too")
     values = initial_values_of(graphs, hierarchy.start if initial is None else initial)
-    colours: list[IntArray] = [_look_up("initial", values, hierarchy.initial_values, graphs.num_nodes)]
+    colours: list[IntArray] = [look_up("initial", values, hierarchy.initial_values, graphs.num_nodes)]
     edge_code: IntArray = np.empty(0, np.int32)
     if hierarchy.edge_values is not None:
         values = edge_values_of(graphs, True if edge_labels is None else edge_labels)
-        edge_code = _look_up("edge_labels", values, hierarchy.edge_values, graphs.num_edges)
+        edge_code = look_up("edge_labels", values, hierarchy.edge_values, graphs.num_edges)
     if hierarchy.directed:
         graphs, edge_code = both_directions(graphs, edge_code)
     for t in range(1, hierarchy.depth + 1):
@@ -74,7 +74,7 @@ def assign(
     return Assignment(tuple(colours), np.asarray(left_at))
 
 
-def _look_up(name: str, values: ArrayLike, known: NDArray[Any], length: int) -> IntArray:
+def look_up(name: str, values: ArrayLike, known: NDArray[Any], length: int) -> IntArray:
     """The position of each row among the known rows, or −1."""
     code, rows = encode(name, values, length)
     if rows.shape[1:] != known.shape[1:] or (rows.dtype.kind in "US") != (known.dtype.kind in "US"):

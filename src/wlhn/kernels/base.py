@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
-from wlhn.hierarchy import assign, refine
+from wlhn.hierarchy import refine
 from wlhn.kernels.colour_counts import ColourCounts, checked_weights
 from wlhn.kernels.gram import Report, no_report
 from wlhn.kernels.memory import check_memory
@@ -52,7 +52,7 @@ class TreeTransformer(TransformerMixin, BaseEstimator):
         new, _ = read_graphs(graphs, self.columns_)
         values = self.start_.values(new)
         own = refine(new, self.hierarchy_.depth, values, bool(self.edge_labels))
-        return ColourCounts.of_new(self.hierarchy_, assign(self.hierarchy_, new, values), own)
+        return ColourCounts.of_new(self.hierarchy_, own)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from wlhn.errors import InputError
-from wlhn.hierarchy import Assignment, Hierarchy
+from wlhn.hierarchy import Hierarchy
+from wlhn.kernels.matching import match, prune
 
 Array = NDArray[Any]
 
@@ -50,21 +51,20 @@ class ColourCounts:
         return ColourCounts(_beside(parts), first, np.full(len(first), first[-1]))
 
     @staticmethod
-    def of_new(hierarchy: Hierarchy, assignment: Assignment, own: Hierarchy) -> ColourCounts:
-        """New graphs: their nodes in a fitted hierarchy, and, for what it does not have, their own hierarchy.
+    def of_new(hierarchy: Hierarchy, own: Hierarchy) -> ColourCounts:
+        """New graphs, from their own hierarchy: colours of a fitted one, and colours that it does not have.
 
         >>> import networkx as nx, wlhn
         >>> fitted, star = wlhn.refine(nx.path_graph(4), 1), nx.star_graph(3)
-        >>> new = ColourCounts.of_new(fitted, wlhn.assign(fitted, star), wlhn.refine(star, 1))
+        >>> new = ColourCounts.of_new(fitted, wlhn.refine(star, 1))
         >>> new.matrix.toarray().tolist(), new.unseen.tolist()
         ([[4, 3, 0, 1]], [[0, 1]])
         """
         first = np.concatenate([[0], np.cumsum(hierarchy.num_colours)])
         first_unseen, columns = [int(first[-1])], []
-        for t, representative in enumerate(own.representatives):
-            known = assignment.colours[t][representative].astype(np.int64)
+        for t, known in enumerate(match(hierarchy, own)):
             unseen = known < 0
-            columns.append(np.where(unseen, first_unseen[-1] + np.cumsum(unseen) - 1, first[t] + known))
+            columns.append(np.where(unseen, first_unseen[-1] + np.cumsum(unseen) - 1, first[t] + known.astype(np.int64)))
             first_unseen.append(first_unseen[-1] + int(unseen.sum()))
         parts = []
         for t, column in enumerate(columns):
@@ -111,6 +111,22 @@ class ColourCounts:
     def select(self, graphs: ArrayLike) -> ColourCounts:
         """These graphs, in this order; the columns stay."""
         return replace(self, matrix=self.matrix[np.asarray(graphs)])
+
+    def pruned(self, hierarchy: Hierarchy, min_graphs: int = 1) -> tuple[Hierarchy, ColourCounts]:
+        """(the tree of those colours that so many of these graphs have, the graphs counted in it).
+
+        With a colour, its parent and its neighbours are in the same graphs: so it is a tree.
+
+        >>> import networkx as nx, wlhn
+        >>> fitted = wlhn.refine([nx.path_graph(3), nx.star_graph(3)], 1)
+        >>> ColourCounts.of(fitted).select([0]).pruned(fitted)
+        (Hierarchy(0 nodes, colours per depth [1, 2]), ColourCounts(1 graphs, colours per depth [1, 2]))
+        """
+        there = np.bincount(self.matrix.indices, minlength=self.num_known) >= min_graphs
+        tree, old = prune(hierarchy, np.split(there, self.first[1:-1]))
+        columns = np.concatenate([first + colours for first, colours in zip(self.first, old, strict=False)])
+        first = np.concatenate([[0], np.cumsum(tree.num_colours)])
+        return tree, ColourCounts(_canonical(self.matrix[:, columns]), first, np.full(len(first), first[-1]))
 
     def column_weights(self, weights: ArrayLike | None) -> Array:
         """(columns,) the weight of each colour, from one for each depth; all 1 without.
