@@ -76,5 +76,6 @@ def _without_symmetry(random: np.random.Generator) -> np.ndarray:
 def build(name: str, level: str, edges: bool = False, **options: Any) -> nn.Module:
     torch.manual_seed(0)
     size = {"rounds": 2} if name in MACHINES else {"hidden_channels": 16, "num_layers": 2}
+    size |= {"min_graphs": 1} if name == "wl-linear" else {}  # no two graphs of the sample have a colour in common
     settings = Settings.of(name, **size | options)
     return build_model(name, settings.options, FEATURES, 3, level, EDGE_SIZES if edges else 0)

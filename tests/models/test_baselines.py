@@ -11,7 +11,6 @@ from torch import nn
 from torch_geometric.nn import GINConv, NNConv, SAGEConv, SortAggregation, dense_diff_pool, models
 from torch_geometric.utils import to_dense_adj, to_dense_batch
 
-from wlhn import refine
 from wlhn.batching.matrices import mean_matrix
 from wlhn.bench.epoch import PlainGIN
 from wlhn.errors import InputError
@@ -182,20 +181,6 @@ def test_geom_gcn_has_two_neighbourhoods_of_equal_size() -> None:
     np.testing.assert_allclose(weight[in_graph], (degree[pairs[0]] * degree[pairs[1]])[in_graph] ** -0.5)
 
 
-def test_wl_kernel_counts_colours() -> None:
-    model = build("wl-svm", "graph")
-    labels = torch.from_numpy(np.eye(5)[np.random.default_rng(0).integers(0, 5, GRAPHS.num_nodes)])
-    kernel = model.features(Inputs(labels.numpy(), EDGES.numpy(), BATCH.numpy(), None), first_time=True)
-    counts = []
-    for colour in refine(GRAPHS, 2, initial=labels.argmax(1).numpy()).colours:
-        counts.append(
-            np.stack([np.bincount(colour[g == BATCH], minlength=colour.max() + 1) for g in range(len(GRAPHS))])
-        )
-    phi = np.concatenate(counts, axis=1).astype(float)
-    phi /= np.linalg.norm(phi, axis=1, keepdims=True)
-    np.testing.assert_allclose(kernel, phi @ phi.T, atol=1e-12)
-
-
 def test_morgan_fingerprints_are_those_of_the_molecules(tmp_path: Path) -> None:
     chem = pytest.importorskip("rdkit.Chem")
     pytest.importorskip("ogb")
@@ -204,7 +189,7 @@ def test_morgan_fingerprints_are_those_of_the_molecules(tmp_path: Path) -> None:
 
     from wlhn.data.readers.molecules import read_smiles
     from wlhn.data.vocabulary import Vocabulary
-    from wlhn.models.morgan_forest import MorganForest
+    from wlhn.models.machines.morgan_forest import MorganForest
 
     smiles = ["CCO", "c1ccccc1C(=O)O", "CC(=O)Oc1ccccc1C(=O)O", "C1CC1N", "O=[N+]([O-])c1ccccc1", "CCO.[Na+]", "C"]
     table = tmp_path / "molecules.csv"

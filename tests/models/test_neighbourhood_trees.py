@@ -7,7 +7,7 @@ import torch
 from baseline_graphs import build, sample
 
 from wlhn import InputError
-from wlhn.models.neighbourhood_trees import NeighbourhoodTrees, statistics
+from wlhn.models.machines.neighbourhood_trees import NeighbourhoodTrees, statistics
 from wlhn.nn.machine import Inputs
 
 

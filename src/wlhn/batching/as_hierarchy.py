@@ -40,7 +40,9 @@ def hierarchy_of(batch: ColourBatch) -> Hierarchy:
 
 
 def _signature(level: ColourLevel) -> Signature:
-    ptr, column, times = (part.numpy() for part in (level.neighbours.ptr, level.neighbours.index, level.neighbours.value))
+    ptr, column, times = (
+        part.numpy() for part in (level.neighbours.ptr, level.neighbours.index, level.neighbours.value)
+    )
     times = times.astype(np.int32)
     if level.pair_row is None or level.pair_edge is None:
         return Signature(ptr, column.astype(np.int32), np.zeros(len(column), np.int32), times)

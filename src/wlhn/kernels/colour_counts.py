@@ -64,7 +64,9 @@ class ColourCounts:
         first_unseen, columns = [int(first[-1])], []
         for t, known in enumerate(match(hierarchy, own)):
             unseen = known < 0
-            columns.append(np.where(unseen, first_unseen[-1] + np.cumsum(unseen) - 1, first[t] + known.astype(np.int64)))
+            columns.append(
+                np.where(unseen, first_unseen[-1] + np.cumsum(unseen) - 1, first[t] + known.astype(np.int64))
+            )
             first_unseen.append(first_unseen[-1] + int(unseen.sum()))
         parts = []
         for t, column in enumerate(columns):

@@ -6,13 +6,16 @@ one column for each k up to its largest count, which is 1 where N ≥ k, because
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from wlhn.kernels.colour_counts import ColourCounts
+
 Array = NDArray[Any]
+Code = Literal["log", "counts", "thermometer"]
 
 
 def largest_counts(counts: sparse.csr_array) -> Array:
@@ -42,3 +45,50 @@ def thermometer(counts: sparse.csr_array, steps: Array | None = None) -> sparse.
     column = np.arange(end[-1] if len(end) else 0) + np.repeat(first[counts.indices] - end + lit, lit)
     ptr = np.concatenate([[0], end])[counts.indptr]
     return sparse.csr_array((np.ones(len(column)), column, ptr), shape=(counts.shape[0], int(first[-1])))
+
+
+def coded_rows(
+    counts: ColourCounts,
+    kept: Array,
+    code: Code,
+    steps: Array | None = None,
+    weights: ArrayLike | None = None,
+    normalised: bool = False,
+) -> sparse.csr_array:
+    """Graphs as rows of features.
+
+    Args:
+        counts: of n graphs.
+        kept: numbers of the colours that have columns.
+        code: "counts" N; "log", log(1 + N); "thermometer".
+        steps: (kept,) columns of each colour in a thermometer.
+        weights: (T + 1,) one for each depth, by whose root its columns are multiplied.
+        normalised: give rows length 1, all colours of a graph counted, whether they have columns or not.
+
+    >>> import networkx as nx, wlhn
+    >>> star = ColourCounts.of(wlhn.refine(nx.star_graph(3), 1))
+    >>> coded_rows(star, np.array([0, 1]), "counts", normalised=True).toarray().round(2).tolist()
+    [[0.78, 0.2]]
+    """
+    weight, columns = counts.column_weights(weights), counts.matrix[:, kept]
+    if steps is not None:
+        rows, root = thermometer(columns, steps), np.sqrt(np.repeat(weight[kept], steps))
+    else:
+        rows, root = columns.astype(np.float64), np.sqrt(weight[kept])
+        rows.data = np.log1p(rows.data) if code == "log" else rows.data
+    rows.data *= root[rows.indices]
+    if normalised:
+        n = counts.matrix.data.astype(np.float64)
+        squares = weight[counts.matrix.indices] * {"counts": n * n, "log": np.log1p(n) ** 2, "thermometer": n}[code]
+        graph = np.repeat(np.arange(len(counts)), np.diff(counts.matrix.indptr))
+        length = np.sqrt(np.bincount(graph, weights=squares, minlength=len(counts)))
+        rows.data /= np.repeat(length, np.diff(rows.indptr))
+    return rows
+
+
+def for_scikit_learn(rows: Any) -> sparse.csr_matrix:
+    """Its compiled machines take 32-bit indices."""
+    out = sparse.csr_matrix(rows)
+    if max(out.nnz, *out.shape) < 2**31:
+        out.indices, out.indptr = out.indices.astype(np.int32), out.indptr.astype(np.int32)
+    return out

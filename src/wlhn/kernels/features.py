@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from wlhn.errors import InputError
 from wlhn.kernels.base import TreeTransformer
 from wlhn.kernels.colour_counts import ColourCounts
-from wlhn.kernels.explicit import largest_counts, thermometer
+from wlhn.kernels.explicit import Code, coded_rows, for_scikit_learn, largest_counts
 from wlhn.kernels.memory import check_memory
 from wlhn.kernels.naming import substructures
 from wlhn.kernels.reading import edge_label_names
@@ -50,7 +49,7 @@ class WLFeatures(TreeTransformer):
         start: Any = None,
         edge_labels: bool = False,
         weights: Any = None,
-        code: str = "counts",
+        code: Code = "counts",
         normalise: bool = False,
         min_graphs: int = 1,
         sparse_output: bool = True,
@@ -113,35 +112,8 @@ class WLFeatures(TreeTransformer):
         return np.stack([depth, colours - self.counts_.first[depth]], axis=1)
 
     def _rows(self, counts: ColourCounts) -> Any:
-        weight = counts.column_weights(self.weights)
-        kept = counts.matrix[:, self.kept_]
-        if self.steps_ is not None:
-            rows, root = thermometer(kept, self.steps_), np.sqrt(np.repeat(weight[self.kept_], self.steps_))
-        else:
-            rows, root = kept.astype(np.float64), np.sqrt(weight[self.kept_])
-            rows.data = self._coded(rows.data)
-        rows.data *= root[rows.indices]
-        if self.normalise:
-            rows.data /= np.repeat(np.sqrt(self._squares(counts, weight)), np.diff(rows.indptr))
+        rows = coded_rows(counts, self.kept_, self.code, self.steps_, self.weights, self.normalise)
         if self.sparse_output:
-            return _for_scikit_learn(rows)
+            return for_scikit_learn(rows)
         check_memory(rows.shape[0], rows.shape[1], "leave sparse_output as it is, or take fewer depths or min_graphs")
         return rows.toarray()
-
-    def _coded(self, n: Array) -> Array:
-        return np.log1p(n) if self.code == "log" else n
-
-    def _squares(self, counts: ColourCounts, weight: Array) -> Array:
-        """The squared length of a whole row, whichever colours it has."""
-        n = counts.matrix.data.astype(np.float64)
-        squares = weight[counts.matrix.indices] * (n if self.code == "thermometer" else self._coded(n) ** 2)
-        graph = np.repeat(np.arange(len(counts)), np.diff(counts.matrix.indptr))
-        return np.bincount(graph, weights=squares, minlength=len(counts))
-
-
-def _for_scikit_learn(rows: Any) -> sparse.csr_matrix:
-    """Its compiled machines take 32-bit indices."""
-    out = sparse.csr_matrix(rows)
-    if max(out.nnz, *out.shape) < 2**31:
-        out.indices, out.indptr = out.indices.astype(np.int32), out.indptr.astype(np.int32)
-    return out

@@ -35,9 +35,12 @@ MODELS: Registry[type[Model]] = Registry(
         "ecc": "wlhn.models.ecc:ECC",
         "mlp": "wlhn.models.deep_sets:MLP",
         "structure-agnostic": "wlhn.models.deep_sets:StructureAgnostic",
-        "wl-svm": "wlhn.models.wl_svm:WLSVM",
-        "morgan-forest": "wlhn.models.morgan_forest:MorganForest",
-        "neighbourhood-trees": "wlhn.models.neighbourhood_trees:NeighbourhoodTrees",
+        "wl-svm": "wlhn.models.machines.subtree:WLSVM",
+        "wl-oa": "wlhn.models.machines.subtree:WLOA",
+        "wl-wasserstein": "wlhn.models.machines.wl_wasserstein:WLWasserstein",
+        "wl-linear": "wlhn.models.machines.wl_linear:WLLinear",
+        "morgan-forest": "wlhn.models.machines.morgan_forest:MorganForest",
+        "neighbourhood-trees": "wlhn.models.machines.neighbourhood_trees:NeighbourhoodTrees",
     },
 )
 

@@ -250,9 +250,11 @@ def _fit_in_one_go(problem: Problem, model: Any, seed: int) -> Fitted:
     started, split, task = time.perf_counter(), problem.split, problem.dataset.task
     loader = problem.batches(split.train)
     batch = loader.collate(loader.index)  # all of them
-    nodes, y = batch.inputs, problem.y[torch.from_numpy(batch.items)]
-    assert isinstance(nodes, NodeBatch)
-    model.fit(nodes.x, nodes.edge_index, nodes.batch, nodes.edge_attr, y=y, task=task, seed=seed, rows=batch.rows)
+    given, y = batch.inputs, problem.y[torch.from_numpy(batch.items)]
+    if isinstance(given, NodeBatch):
+        model.fit(given.x, given.edge_index, given.batch, given.edge_attr, y=y, task=task, seed=seed, rows=batch.rows)
+    else:
+        model.fit_on_colours(given, y=y, task=task, seed=seed, rows=batch.rows)
     train_loss = float(loss(task, batch.outputs(model), y))
     items, outputs = problem.outputs(model, split.valid)
     metric = METRICS[problem.metric].score(problem.dataset.y[items], outputs.numpy())

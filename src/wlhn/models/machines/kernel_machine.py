@@ -1,0 +1,113 @@
+"""Support vector machines on similarities of graphs: one base, whatever the kernel.
+
+    f(G) = b + Σ_s α_s k(G, s)            over the support vectors s, training graphs with α_s ≠ 0
+
+Three classes or more are told apart pair by pair, with a machine for each pair, and vote (as scikit-learn's SVC has
+it).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wlhn.hierarchy import Hierarchy
+from wlhn.kernels.colour_counts import ColourCounts
+from wlhn.kernels.kept import kept_matrix
+from wlhn.nn.machine import MachineOptions
+from wlhn.nn.tree_machine import TreeMachine, known_targets, of_each_target
+from wlhn.options.option import option
+
+Array = NDArray[Any]
+COUNTS = "support."
+
+
+@dataclass(frozen=True)
+class KernelMachineOptions(MachineOptions):
+    svm_penalty: float = option(1.0, "C, what a training error costs the support vector machine.", above=0)
+
+
+class KernelMachine(TreeMachine):
+    """A support vector machine; a subclass says how alike graphs are."""
+
+    Options = KernelMachineOptions
+
+    @abstractmethod
+    def similarities(self, a: ColourCounts, b: ColourCounts | None = None) -> Array:
+        """The kernel between the graphs of a and of b (without b, of a), 1 of a graph with itself."""
+
+    def learn(
+        self, own: Hierarchy, y: Array, task: str, seed: int, rows: Array | None
+    ) -> tuple[Hierarchy, dict[str, Array]]:
+        counts = ColourCounts.of(own)
+        kind = repr((type(self).__name__, replace(self.options, svm_penalty=1.0)))  # whatever the penalty
+        matrix = kept_matrix(kind, counts, self.similarities)
+        solved = [self._solve(matrix, column, task) for column in of_each_target(y, task)]
+        weight = np.concatenate([weight for weight, _ in solved])
+        support = np.flatnonzero((weight != 0).any(axis=0))
+        support = support if len(support) else np.array([0])  # it answers b, whatever the graph
+        tree, kept = counts.select(support).pruned(own)
+        numbers = {"weight": weight[:, support], "intercept": np.concatenate([b for _, b in solved])}
+        return tree, numbers | {COUNTS + name: part for name, part in kept.to_arrays().items()}
+
+    def _solve(self, matrix: Array, y: Array, task: str) -> tuple[Array, Array]:
+        """(weights (machines, graphs), intercepts (machines,)) for one column of targets."""
+        from sklearn.svm import SVC, SVR
+
+        known = known_targets(y, task)
+        if len(known) < len(y):
+            matrix = matrix[np.ix_(known, known)]
+        made = (SVR if task == "regression" else SVC)(kernel="precomputed", C=self.options.svm_penalty)
+        made.fit(matrix, y[known])
+        support = known[made.support_]
+        weight = np.zeros((len(made.intercept_), len(y)))
+        if len(made.dual_coef_) == 1:
+            weight[:, support] = made.dual_coef_
+        else:  # row j − 1 (for i < j) of class i, and row i of class j, belong to the pair
+            label = np.searchsorted(made.classes_, y[support])
+            for pair, (i, j) in enumerate(combinations(range(len(made.classes_)), 2)):
+                for one, row in ((i, j - 1), (j, i)):
+                    weight[pair, support[label == one]] = made.dual_coef_[row, label == one]
+        return weight, made.intercept_
+
+    def recall(self, memory: Mapping[str, Array]) -> None:
+        arrays = {name.removeprefix(COUNTS): part for name, part in memory.items() if name.startswith(COUNTS)}
+        self.support = ColourCounts.from_arrays(arrays)
+        self.weight, self.intercept = memory["weight"], memory["intercept"]
+
+    def decisions(self, own: Hierarchy) -> Array:
+        similar = self.similarities(ColourCounts.of_new(self.fitted_tree, own), self.support)
+        return similar @ self.weight.T + self.intercept
+
+    def class_scores(self, values: Array, classes: int) -> Array:
+        return votes(values, classes)
+
+    def lead(self, classes: int, wanted: int, rival: int) -> Array:
+        pairs = list(combinations(range(classes), 2))
+        low, high = sorted((wanted, rival))
+        return np.eye(len(pairs))[pairs.index((low, high))] * (1 if wanted < rival else -1)
+
+
+def votes(values: Array, classes: int) -> Array:
+    """How many pairs each class wins, ties broken by how clearly.
+
+    Args:
+        values: (rows, pairs) decision values of the pairs (0, 1), (0, 2), …, positive for the first.
+        classes: how many.
+
+    >>> votes(np.array([[1.0, -1.0, -3.0]]), 3).round(2).tolist()
+    [[1.0, -0.27, 2.27]]
+    """
+    won, by = np.zeros((len(values), classes)), np.zeros((len(values), classes))
+    for value, (i, j) in zip(values.T, combinations(range(classes), 2), strict=True):
+        won[:, i] += value >= 0
+        won[:, j] += value < 0
+        by[:, i] += value
+        by[:, j] -= value
+    return won + by / (3 * (np.abs(by) + 1))

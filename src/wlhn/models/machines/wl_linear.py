@@ -1,0 +1,114 @@
+"""A linear machine on explicit features of graphs: for tens of thousands of them, where no square matrix fits.
+
+Columns are colours of at least `min_graphs` training graphs, coded as `wlhn.kernels.explicit` has it, in rows of length
+1. Three classes or more have a machine each, against the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wlhn.errors import InputError
+from wlhn.hierarchy import Hierarchy
+from wlhn.kernels.colour_counts import ColourCounts
+from wlhn.kernels.explicit import Code, coded_rows, for_scikit_learn, largest_counts
+from wlhn.kernels.matching import match
+from wlhn.nn.machine import MachineOptions
+from wlhn.nn.tree_machine import TreeMachine, known_targets, of_each_target
+from wlhn.options.option import option
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class WLLinearOptions(MachineOptions):
+    code: Code = option(
+        "log",
+        "What a machine sees of a colour that n nodes have: log(1 + n), n, or a 0/1 for each k up to n (a linear "
+        "machine on these is an optimal assignment machine).",
+    )
+    min_graphs: int = option(2, "Colours of fewer training graphs are left out.", at_least=1)
+    svm_penalty: float = option(1.0, "C, what a training error costs the machine.", above=0)
+
+
+class WLLinear(TreeMachine):
+    """Linear support vector machine on counted colours, for many graphs.
+
+    >>> import torch
+    >>> model = WLLinear(in_channels=1, out_channels=2, rounds=2, min_graphs=1)
+    >>> edges, batch = torch.tensor([[0, 1, 2, 3, 3, 4], [1, 0, 3, 2, 4, 3]]), torch.tensor([0, 0, 1, 1, 1])
+    >>> model.fit(torch.ones(5, 1), edges, batch, None, y=torch.tensor([0, 1]), task="classification")
+    >>> model(torch.ones(5, 1), edges, batch).argmax(1)
+    tensor([0, 1])
+    """
+
+    Options = WLLinearOptions
+
+    def learn(
+        self, own: Hierarchy, y: Array, task: str, seed: int, rows: Array | None
+    ) -> tuple[Hierarchy, dict[str, Array]]:
+        from sklearn.svm import LinearSVC, LinearSVR
+
+        whole = ColourCounts.of(own)
+        tree, counts = whole.pruned(own, self.options.min_graphs)
+        if not counts.num_known:
+            raise InputError(
+                f"min_graphs: no colour is in {self.options.min_graphs} training graphs, so there is nothing to learn "
+                "from; set it to 1, or take features that nodes have in common"
+            )
+        steps = largest_counts(counts.matrix) if self.options.code == "thermometer" else None
+        features = for_scikit_learn(self._features(ColourCounts.of_new(tree, own), steps))
+        coefficient, intercept = [], []
+        for column in of_each_target(y, task):
+            known = known_targets(column, task)
+            made = (LinearSVR if task == "regression" else LinearSVC)(
+                C=self.options.svm_penalty, random_state=seed, max_iter=10_000
+            )
+            made.fit(features[known], column[known])
+            coefficient.append(made.coef_.reshape(-1, features.shape[1]))
+            intercept.append(np.atleast_1d(made.intercept_))
+        numbers = {"coefficient": np.concatenate(coefficient), "intercept": np.concatenate(intercept)}
+        return tree, numbers if steps is None else numbers | {"steps": steps}
+
+    def recall(self, memory: Mapping[str, Array]) -> None:
+        self.coefficient, self.intercept = memory["coefficient"], memory["intercept"]
+        self.steps = memory.get("steps")
+
+    def decisions(self, own: Hierarchy) -> Array:
+        features = self._features(ColourCounts.of_new(self.fitted_tree, own), self.steps)
+        return np.asarray(features @ self.coefficient.T) + self.intercept
+
+    def _features(self, counts: ColourCounts, steps: Array | None) -> Any:
+        return coded_rows(counts, np.arange(counts.num_known), self.options.code, steps, normalised=True)
+
+    def class_scores(self, values: Array, classes: int) -> Array:
+        return values
+
+    def lead(self, classes: int, wanted: int, rival: int) -> Array:
+        each = np.eye(classes)
+        return each[wanted] - each[rival]
+
+    def colour_parts(self, own: Hierarchy) -> tuple[Array, list[Array]]:
+        """(b, depth by depth what each colour of a single graph adds to the decision values (colours, machines)).
+
+        A row's length is taken for a constant of the graph.
+        """
+        tree = self.fitted_tree
+        counts = ColourCounts.of_new(tree, own)
+        row = self._features(counts, self.steps)
+        colour = (
+            np.arange(counts.num_known) if self.steps is None else np.repeat(np.arange(len(self.steps)), self.steps)
+        )
+        of_column = np.zeros((counts.num_known, len(self.coefficient)))
+        np.add.at(of_column, colour[row.indices], row.data[:, None] * self.coefficient[:, row.indices].T)
+        of_column = np.concatenate([of_column, np.zeros((1, len(self.coefficient)))])  # the last: of unknown colours
+        matched = match(tree, own)
+        return self.intercept, [
+            of_column[np.where(known < 0, -1, first + known)]
+            for first, known in zip(counts.first, matched, strict=False)
+        ]

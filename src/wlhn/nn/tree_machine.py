@@ -1,0 +1,171 @@
+"""Machines on the tree of colours: what they know are a tree and numbers on its colours, no graphs.
+
+A machine learns from a hierarchy of graphs with targets and gives decision values, each linear in something that the
+tree says of a graph. What a run folder keeps of it (`memory`) is what `learn` returns: the part of the tree that its
+answers depend on, and numbers. Right after `fit` it is what it will be after loading, bit for bit.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from wlhn.batching.as_hierarchy import hierarchy_of
+from wlhn.batching.colour_batch import ColourBatch
+from wlhn.errors import InputError
+from wlhn.graphs import Graphs
+from wlhn.hierarchy import Hierarchy, refine
+from wlhn.kernels.matching import cut, tree_arrays, tree_from_arrays
+from wlhn.nn.encoders import Channels, check_width
+from wlhn.nn.machine import LEAST, TASKS, MachineOptions
+from wlhn.nn.model import Model
+from wlhn.nn.pooling import graph_of_node
+from wlhn.options.training import InputOptions
+
+Array = NDArray[Any]
+TREE = "tree."
+
+
+class TreeMachine(Model, ABC):
+    """The base of machines on the tree; they have no parameters, and gradients do not pass through them."""
+
+    Options = MachineOptions
+    Training = InputOptions
+    target_levels = ("graph",)
+    sees_edges = True
+
+    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
+        super().__init__(in_channels, out_channels, **keywords)
+        self.memory: dict[str, Tensor] = {}
+        self.tree: Hierarchy | None = None
+
+    @abstractmethod
+    def learn(
+        self, own: Hierarchy, y: Array, task: str, seed: int, rows: Array | None
+    ) -> tuple[Hierarchy, dict[str, Array]]:
+        """(the part of the tree to remember, numbers to remember); `rows` are the outputs that have targets, or all."""
+
+    @abstractmethod
+    def recall(self, memory: Mapping[str, Array]) -> None:
+        """Make ready what `learn` wants remembered."""
+
+    @abstractmethod
+    def decisions(self, own: Hierarchy) -> Array:
+        """Decision values (graphs or nodes, machines) of the graphs of a hierarchy as deep as `rounds`."""
+
+    @abstractmethod
+    def class_scores(self, values: Array, classes: int) -> Array:
+        """Scores (rows, classes) from the decision values for three classes or more."""
+
+    @abstractmethod
+    def lead(self, classes: int, wanted: int, rival: int) -> Array:
+        """(machines,) by which decision values, in which share, one class leads over another."""
+
+    def fit(
+        self,
+        x: Tensor,
+        edge_index: Tensor,
+        batch: Tensor | None,
+        edge_attr: Tensor | None,
+        *,
+        y: Tensor,
+        task: str,
+        seed: int = 0,
+        rows: Tensor | None = None,
+    ) -> None:
+        """Learn from graphs with targets as `wlhn.training.loss` has them: of all outputs, or of those in `rows`."""
+        self._fit(self.refined(x, edge_index, batch, edge_attr), y, task, seed, rows)
+
+    def fit_on_colours(
+        self, batch: ColourBatch, *, y: Tensor, task: str, seed: int = 0, rows: Tensor | None = None
+    ) -> None:
+        """The same from a batch of colours, `rounds` deep or deeper."""
+        self._fit(hierarchy_of(batch), y, task, seed, rows)
+
+    def _fit(self, own: Hierarchy, y: Tensor, task: str, seed: int, rows: Tensor | None) -> None:
+        own, targets = cut(own, self.options.rounds), y.numpy()
+        tree, numbers = self.learn(own, targets, task, seed, None if rows is None else rows.numpy())
+        numbers |= {"task": np.array(TASKS.index(task))}
+        if task == "classification":
+            numbers |= {"classes": np.unique(targets)}
+        arrays = numbers | {TREE + name: part for name, part in tree_arrays(tree).items()}
+        self.load_state_dict({name: torch.from_numpy(np.array(part, order="C")) for name, part in arrays.items()})
+
+    def forward(
+        self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None
+    ) -> Tensor:
+        """Outputs (graphs or nodes, out_channels)."""
+        return self.outputs(self.refined(x, edge_index, batch, edge_attr))
+
+    def run_on_colours(self, batch: ColourBatch) -> Tensor:
+        """Outputs (graphs or nodes, out_channels) from a batch of colours, `rounds` deep or deeper."""
+        check_width(batch.x, self.in_channels)
+        return self.outputs(hierarchy_of(batch))
+
+    def outputs(self, own: Hierarchy) -> Tensor:
+        """Outputs for the graphs of a hierarchy: scores of classes, log odds, or numbers."""
+        values = self.decisions(cut(own, self.fitted_tree.depth))
+        if self.task != "classification":
+            return torch.from_numpy(values).float()
+        known = self.memory["classes"].numpy()
+        scores = np.full((len(values), self.out_channels), np.log(LEAST))
+        pair = len(known) == 2
+        scores[:, known] = values * [-0.5, 0.5] if pair else self.class_scores(values, len(known))
+        return torch.from_numpy(scores).float()
+
+    def lead_of(self, wanted: int, rival: int | None) -> Array:
+        """(machines,) how an output, or its lead over another one, is made of decision values."""
+        if rival is None:
+            return np.eye(self.out_channels)[wanted]
+        known = self.memory["classes"].tolist()
+        place, other = known.index(wanted), known.index(rival)
+        return np.array([1.0 if place else -1.0]) if len(known) == 2 else self.lead(len(known), place, other)
+
+    @property
+    def fitted_tree(self) -> Hierarchy:
+        if self.tree is None:
+            raise InputError(f"{type(self).__name__}: is not trained yet; call `fit` first")
+        return self.tree
+
+    @property
+    def task(self) -> str:
+        """What it was fitted for."""
+        return TASKS[int(self.memory["task"])]
+
+    def refined(self, x: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Hierarchy:
+        """The hierarchy of PyG's graphs, from the rows of x."""
+        check_width(x, self.in_channels)
+        ptr = np.concatenate([[0], np.cumsum(graph_of_node(x, batch).bincount().numpy())])
+        edges = edge_attr.numpy() if self.edge_channels and edge_attr is not None else None
+        graphs = Graphs.from_edges(edge_index.numpy(), node_ptr=ptr, edge_attr=edges)
+        return refine(graphs, self.options.rounds, x.numpy(), edges is not None)
+
+    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
+        return dict(self.memory)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
+        """Be as the machine was that gave this state."""
+        self.memory = dict(state_dict)
+        arrays = {name: tensor.numpy() for name, tensor in self.memory.items()}
+        kept = {name.removeprefix(TREE): part for name, part in arrays.items() if name.startswith(TREE)}
+        self.tree = tree_from_arrays(kept, self.options.rounds)
+        self.recall(arrays)
+
+
+def of_each_target(y: Array, task: str) -> list[Array]:
+    """One column for each machine's targets."""
+    return [y] if task == "classification" else list(y.reshape(len(y), -1).T)
+
+
+def known_targets(y: Array, task: str) -> Array:
+    """Positions of the targets that are known, of two classes at least."""
+    known = np.flatnonzero(~np.isnan(y)) if np.issubdtype(y.dtype, np.floating) else np.arange(len(y))
+    if task != "regression" and len(np.unique(y[known])) < 2:
+        raise InputError("targets: all training items have the same class, expected two classes or more")
+    return known
