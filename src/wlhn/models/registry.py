@@ -21,6 +21,7 @@ MODELS: Registry[type[Model]] = Registry(
     "wlhn.models",
     {
         "wlhn": "wlhn.models.wlhn:WLHN",
+        "two-voices": "wlhn.models.two_voices:TwoVoices",
         "gin": "wlhn.models.gin:GIN",
         "gcn": "wlhn.models.gcn:GCN",
         "gat": "wlhn.models.gat:GAT",

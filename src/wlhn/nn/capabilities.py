@@ -66,6 +66,14 @@ class FittedInOneGo(Protocol):
         """Learn from graphs with targets."""
 
 
+@runtime_checkable
+class FitsAfterwards(Protocol):
+    """Fits something beside its network once that is trained: see `wlhn.models.two_voices`."""
+
+    def fit_afterwards(self, train: ColourBatch, valid: ColourBatch, **targets: Any) -> None:
+        """Learn from training items; choose on validation items."""
+
+
 def needs_points(model: Any, name: str) -> HasPoints:
     """A model that has points, or an `InputError`."""
     from wlhn.errors import InputError

@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from torch.optim import Optimizer
 from wlhn.batching.collator import NodeBatch
 from wlhn.batching.loader import Loader
 from wlhn.errors import InputError
-from wlhn.nn.capabilities import FittedInOneGo
+from wlhn.nn.capabilities import FitsAfterwards, FittedInOneGo
 from wlhn.options.training import TrainingOptions
 from wlhn.training.adam import Adam
 from wlhn.training.checkpoint import load_checkpoint, optimizer_tensors, restore_optimizer, save_checkpoint
@@ -233,9 +233,30 @@ class _Run:
             )
         self.model.load_state_dict(self.best_state)
         self.model.cpu()
+        best = self._fit_afterwards(self.best) if isinstance(self.model, FitsAfterwards) else self.best
         some = self.problem.split.train[: REPORTED * self.settings.batch_size]
         numerics = numerical_report(self.model, self.problem.stream(some), self.first_nan)
-        return Fitted(self.model, self.best, tuple(self.history), numerics)
+        return Fitted(self.model, best, tuple(self.history), numerics)
+
+    def _fit_afterwards(self, best: Epoch) -> Epoch:
+        """Let a model fit what belongs beside its network; the best epoch with the scores of both together."""
+        assert isinstance(self.model, FitsAfterwards)
+        self.model.eval()
+        problem = self.problem
+        train, valid = (
+            loader.collate(loader.index) for loader in map(problem.batches, (problem.split.train, problem.split.valid))
+        )
+
+        def score(outputs: Tensor) -> float:
+            predicted = (outputs * problem.scale + problem.shift).numpy()
+            return METRICS[problem.metric].rank(
+                METRICS[problem.metric].score(problem.dataset.y[valid.items], predicted)
+            )
+
+        given = {"y": self._targets(train), "task": problem.dataset.task, "seed": self.seed, "score": score}
+        self.model.fit_afterwards(train.inputs, valid.inputs, **given)
+        valid_loss, valid_metric = self._validate()
+        return replace(best, valid_loss=valid_loss, valid_metric=valid_metric)
 
 
 def _set_momentum(model: nn.Module, momentum: float) -> None:

@@ -1,0 +1,144 @@
+"""Two voices: a WLHN and a machine on the tree that it computes on, fitted apart, heard together.
+
+The network knows what features and neighbourhoods mean, the machine which colours were there; they err differently. The
+network is trained as ever; when its best epoch is known, a machine is fitted on the same training items, at the depth
+(up to the network's) and penalty that are best on the validation items. Both have a say by outputs of equal deviation:
+
+    output = (1 − w) z_network + w g z_machine,        g = deviation of z_network / deviation of z_machine,
+
+deviations being those of the validation outputs, so answers stay in the network's units. For a classification, outputs
+are taken less their mean over classes, which no answer depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from wlhn.batching.colour_batch import ColourBatch, node_batch
+from wlhn.models.machines.subtree import WLOA, WLSVM
+from wlhn.models.machines.wl_linear import WLLinear
+from wlhn.models.wlhn import WLHN, WLHNOptions
+from wlhn.nn.encoders import Channels, check_width
+from wlhn.nn.machine import TASKS
+from wlhn.nn.tree_machine import TreeMachine
+from wlhn.options.option import option
+
+TREES: dict[str, type[TreeMachine]] = {"wl-oa": WLOA, "wl-svm": WLSVM, "wl-linear": WLLinear}
+PENALTIES = (0.1, 1.0, 10.0, 100.0)
+TREE = "tree_voice."
+
+
+@dataclass(frozen=True)
+class TwoVoicesOptions(WLHNOptions):
+    tree_machine: Literal["wl-oa", "wl-svm", "wl-linear"] = option(
+        "wl-oa", "The machine on the tree; wl-linear where graphs are many."
+    )
+    tree_weight: float = option(
+        0.5, "Share of the machine in the answer; the network has the rest.", at_least=0, below=1
+    )
+
+
+class TwoVoices(WLHN):
+    """A WLHN and a kernel machine on the same tree, averaged."""
+
+    Options = TwoVoicesOptions
+    target_levels = ("graph",)
+
+    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
+        super().__init__(in_channels, out_channels, **keywords)
+        self.machine: TreeMachine | None = None
+        self.gain = torch.ones(())
+
+    def run_on_colours(self, batch: ColourBatch) -> Tensor:
+        """Outputs (graphs, out_channels): the network's while it is trained, then those of both."""
+        network = super().run_on_colours(batch)
+        if self.machine is None or self.training:
+            return network
+        return self._together(network, self.machine.run_on_colours(batch))
+
+    def forward(
+        self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None
+    ) -> Tensor:
+        check_width(x, self.in_channels)
+        network = super().run_on_colours(node_batch(x, edge_index, batch, edge_attr, len(self.layers)))
+        if self.machine is None or self.training:
+            return network
+        return self._together(network, self.machine(x, edge_index, batch, edge_attr))
+
+    def fit_afterwards(
+        self,
+        train: ColourBatch,
+        valid: ColourBatch,
+        *,
+        y: Tensor,
+        task: str,
+        seed: int,
+        score: Callable[[Tensor], float],
+    ) -> None:
+        """Fit the machine beside the trained network.
+
+        Args:
+            train: the training items, as deep as the network.
+            valid: the validation items.
+            y: targets of the training items.
+            task: as `wlhn.training.loss` has it.
+            seed: of what is random.
+            score: how good outputs for the validation items are; more is better.
+        """
+        self.machine = None
+        with torch.no_grad():
+            network = super().run_on_colours(valid)
+        best = (-torch.inf, -torch.inf)
+        for rounds in range(len(self.layers) + 1):
+            for penalty in PENALTIES:
+                machine = self._machine(rounds, penalty)
+                machine.fit_on_colours(train, y=y, task=task, seed=seed)
+                outputs = machine.run_on_colours(valid)
+                found = (score(outputs), -abs(penalty - 1))
+                if found > best:
+                    best, chosen, said = found, machine, outputs
+        self.machine = chosen
+        self.gain = (_deviation(network, task) / _deviation(said, task).clamp_min(1e-12)).float()
+
+    def _machine(self, rounds: int, penalty: float) -> TreeMachine:
+        kind, edges = TREES[self.options.tree_machine], self.edge_channels
+        return kind(self.in_channels, self.out_channels, edge_channels=edges, rounds=rounds, svm_penalty=penalty)
+
+    def _together(self, network: Tensor, tree: Tensor) -> Tensor:
+        assert self.machine is not None
+        w, task = self.options.tree_weight, self.machine.task
+        return (1 - w) * _centred(network, task) + w * self.gain * _centred(tree, task).to(network.dtype)
+
+    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
+        state = dict(super().state_dict(*args, **kwargs))
+        if self.machine is not None:
+            numbers = {"rounds": torch.tensor(self.machine.options.rounds), "gain": self.gain}
+            state |= {TREE + name: tensor for name, tensor in (self.machine.state_dict() | numbers).items()}
+        return state
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
+        """The network's weights and, where it was fitted, the machine."""
+        tree = {name.removeprefix(TREE): part for name, part in state_dict.items() if name.startswith(TREE)}
+        self.machine = None
+        if tree:
+            self.gain = tree.pop("gain")
+            self.machine = self._machine(int(tree.pop("rounds")), 1.0)  # the penalty was for learning
+            self.machine.load_state_dict(tree)
+        network = {name: part for name, part in state_dict.items() if not name.startswith(TREE)}
+        return super().load_state_dict(network, strict, assign)
+
+
+def _centred(outputs: Tensor, task: str) -> Tensor:
+    return outputs - outputs.mean(dim=1, keepdim=True) if task == TASKS[0] else outputs
+
+
+def _deviation(outputs: Tensor, task: str) -> Tensor:
+    """One number, or of several targets one for each."""
+    if task == TASKS[0]:
+        return _centred(outputs, task).double().square().mean().sqrt()
+    return outputs.double().std(dim=0, correction=0)

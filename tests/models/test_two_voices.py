@@ -1,0 +1,88 @@
+"""Two voices: the average of a network and a machine that were fitted apart, and nothing else."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from wlhn.data import load
+from wlhn.data.splits import stratified_folds
+from wlhn.models.two_voices import TwoVoices
+from wlhn.models.wlhn import WLHN
+from wlhn.runs.run_folder import load_run
+from wlhn.runs.train import train
+from wlhn.training.fit import fit
+from wlhn.training.problem import Problem
+from wlhn.training.settings import Settings
+
+MUTAG = load("MUTAG")
+SPLIT = stratified_folds(MUTAG.y)[0]
+SIZE = {"hidden_channels": 8, "num_layers": 2, "epochs": 4}
+
+
+def problem(**options: float | str) -> Problem:
+    return Problem(MUTAG, SPLIT, Settings.of("two-voices", **SIZE, **options))
+
+
+@pytest.mark.parametrize("tree_machine", ["wl-oa", "wl-linear"])
+@pytest.mark.parametrize("weight", [0.0, 0.3, 0.9])
+def test_the_answer_is_the_weighted_average_of_its_parts(tree_machine: str, weight: float) -> None:
+    given = problem(tree_machine=tree_machine, tree_weight=weight)
+    fitted = fit(given, seed=0)
+    alone = fit(Problem(MUTAG, SPLIT, Settings.of("wlhn", **SIZE)), seed=0)
+    assert isinstance(fitted.model, TwoVoices)
+    items, together = given.outputs(fitted.model, SPLIT.valid)
+    network = given.outputs(alone.model, SPLIT.valid)[1]
+    tree = given.outputs(fitted.model.machine, SPLIT.valid)[1]
+    voices = [part - part.mean(dim=1, keepdim=True) for part in (network, tree)]
+    network, tree = (part / part.square().mean().sqrt() * voices[0].square().mean().sqrt() for part in voices)
+    torch.testing.assert_close(together, (1 - weight) * network + weight * tree, rtol=1e-4, atol=1e-5)
+    accuracy = (together.argmax(1).numpy() == MUTAG.y[items]).mean()
+    assert fitted.best.valid_metric == pytest.approx(accuracy)
+    assert [epoch.valid_metric for epoch in fitted.history] == [epoch.valid_metric for epoch in alone.history]
+
+
+def test_the_machine_is_the_best_on_validation_items() -> None:
+    given = problem()
+    fitted = fit(given, seed=0)
+    assert isinstance(fitted.model, TwoVoices)
+    items, said = given.outputs(fitted.model.machine, SPLIT.valid)
+    best = (said.argmax(1).numpy() == MUTAG.y[items]).mean()
+    for rounds in range(3):
+        for penalty in (0.1, 1.0, 10.0, 100.0):
+            other = fit(Problem(MUTAG, SPLIT, Settings.of("wl-oa", rounds=rounds, svm_penalty=penalty)), seed=0)
+            assert other.best.valid_metric <= best + 1e-9
+
+
+def test_nodes_say_what_colours_say_and_a_folder_keeps_both(tmp_path: Path) -> None:
+    trained = train(MUTAG, Settings.of("two-voices", **SIZE, edge_features=True), tmp_path / "run").trained
+    again = load_run(tmp_path / "run")
+    for before, after in zip(trained.predict(MUTAG.graphs), again.predict(MUTAG.graphs), strict=True):
+        assert np.array_equal(before.outputs, after.outputs)
+    given = Problem(MUTAG, SPLIT, Settings.of("two-voices", **SIZE, edge_features=True))
+    colours = given.collator.batch(np.arange(9))
+    plain = Problem(MUTAG, SPLIT, Settings.of("gin", edge_features=True, num_layers=2)).collator.batch(np.arange(9))
+    model = fit(given, seed=0).model.eval()
+    with torch.no_grad():
+        by_nodes = model(plain.x, plain.edge_index, plain.batch, plain.edge_attr)
+        torch.testing.assert_close(model.run_on_colours(colours), by_nodes, rtol=1e-4, atol=1e-5)
+        assert not torch.allclose(by_nodes, WLHN.run_on_colours(model, colours))
+
+
+def test_a_run_that_was_killed_goes_on_to_the_same_answer(tmp_path: Path) -> None:
+    given = problem()
+    whole = fit(given, seed=1)
+
+    class KilledError(Exception):
+        pass
+
+    def kill(epoch: object) -> None:
+        if epoch.epoch == 2:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        fit(given, seed=1, checkpoint=tmp_path / "checkpoint", on_epoch=kill)
+    resumed = fit(given, seed=1, checkpoint=tmp_path / "checkpoint")
+    for name, tensor in whole.model.state_dict().items():
+        assert torch.equal(tensor, resumed.model.state_dict()[name]), name
