@@ -103,8 +103,8 @@ def explain(
 
 def _what(trained: Trained, outputs: list[str], margin: Margin) -> str:
     if margin.rival is not None:
-        return f"lead of {outputs[margin.wanted]} over {outputs[margin.rival]} (logits)"
-    return f"{outputs[margin.wanted]} ({'number' if trained.task == 'regression' else 'logit'})"
+        return f"lead of {outputs[margin.wanted]} over {outputs[margin.rival]} ({margin.unit}s)"
+    return f"{outputs[margin.wanted]} ({'number' if trained.task == 'regression' else margin.unit})"
 
 
 def _short(nodes: list[str], length: int = 30) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -11,35 +11,50 @@ from rich.markup import escape
 from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table
 from wlhn.cli.common.reading import Roles, read_like
 from wlhn.errors import InputError
+from wlhn.options.option import one_of
+
+if TYPE_CHECKING:
+    from wlhn.data import Dataset
+    from wlhn.inspection.kernel_similar import Alike
+    from wlhn.inspection.similar import Similar
+    from wlhn.runs.trained import Trained
 
 
 def similar(
-    run: Annotated[Path, typer.Argument(help="A run folder of `wlhn train`.")],
-    data: Annotated[str, typer.Argument(help="A known name or a path.")],
+    run: Annotated[Path, typer.Argument(help="A run folder of `wlhn train`; with --by kernel it may be left out.")],
+    data: Annotated[str | None, typer.Argument(help="A known name or a path.")] = None,
     node: Annotated[
         str | None, typer.Option("--node", help="The id of a node; GRAPH/NODE where there are several graphs.")
     ] = None,
     graph: Annotated[
         str | None, typer.Option("--graph", help="The id of a graph; without ids, its position from 0.")
     ] = None,
+    by: Annotated[
+        str,
+        typer.Option(help="model: the learned distance; kernel: optimal assignment of nodes in the tree, for graphs."),
+    ] = "model",
     top: Annotated[int, typer.Option(min=1, help="How many to list.")] = 10,
     role: Roles = None,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """List the nearest nodes or graphs in the learned hyperbolic distance, beside their WL distance."""
+    """List the nearest nodes or graphs, by the learned hyperbolic distance or a kernel, beside their WL distance."""
     from wlhn.data.lookup import graph_names, graph_position, node_name, node_position
-    from wlhn.inspection.similar import Space
     from wlhn.runs.run_folder import load_run
 
     if (node is None) == (graph is None):
         raise InputError("similar: expected either --node or --graph")
-    trained = load_run(run)
-    dataset = read_like(data, trained.columns, data_root, role, seed)
+    one_of("--by", by, "model", "kernel")
+    if by == "kernel" and node is not None:
+        raise InputError("--by kernel compares graphs; give --graph instead of --node")
+    if data is None and by == "model":
+        raise InputError("similar: expected a run folder and data; without a run, --by kernel compares graphs")
+    trained = None if data is None else load_run(run)
+    columns = () if trained is None else trained.columns
+    dataset = read_like(str(run) if data is None else data, columns, data_root, role, seed)
     item = node_position(dataset, node) if node is not None else graph_position(dataset, graph or "")
-    space = Space(trained, dataset.graphs)
-    found = space.similar_graphs(item, top) if node is None else space.similar_nodes(item, top)
+    found, measure = _nearest(dataset, trained, item, node is not None, by, top)
     what = "graph" if node is None else "node"
     classes = dataset.classes if dataset.level == what and dataset.task == "classification" else ()
 
@@ -49,17 +64,36 @@ def similar(
         return {"id": name} | ({"class": "unknown" if true is None else str(true)} if classes else {})
 
     rows = [
-        described(int(k)) | {"distance": float(d), "wl_distance": int(w)}
-        for k, d, w in zip(found.index, found.distance, found.wl_distance, strict=True)
+        described(int(k)) | {measure: float(d), "wl_distance": int(w)}
+        for k, d, w in zip(found.index, getattr(found, measure), found.wl_distance, strict=True)
     ]
     if json:
         print_json({"data": dataset.name, "kind": what, **described(item), "nearest": rows})
         return
     mine = described(item)
     title = f"{dataset.name}: nearest to {what} {mine['id']}" + (f" (class {mine['class']})" if classes else "")
-    columns = (what, *(["class"] if classes else []), "learned distance", "WL distance")
+    columns = (
+        what,
+        *(["class"] if classes else []),
+        "learned distance" if measure == "distance" else "similarity",
+        "WL distance",
+    )
     cells = [
-        (escape(row["id"]), *([escape(row["class"])] if classes else []), f"{row['distance']:.4f}", row["wl_distance"])
+        (escape(row["id"]), *([escape(row["class"])] if classes else []), f"{row[measure]:.4f}", row["wl_distance"])
         for row in rows
     ]
     print_table(escape(title), columns, cells)
+
+
+def _nearest(
+    dataset: Dataset, trained: Trained | None, item: int, nodes: bool, by: str, top: int
+) -> tuple[Similar | Alike, str]:
+    """(what was found, by which of its fields)."""
+    if by == "kernel" or trained is None:
+        from wlhn.inspection.kernel_similar import alike, tree_of
+
+        return alike(tree_of(dataset, trained), item, top), "similarity"
+    from wlhn.inspection.similar import Space
+
+    space = Space(trained, dataset.graphs)
+    return space.similar_nodes(item, top) if nodes else space.similar_graphs(item, top), "distance"

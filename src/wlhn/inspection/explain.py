@@ -13,13 +13,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from wlhn.batching.as_hierarchy import hierarchy_of
+from wlhn.batching.collator import run_model
 from wlhn.batching.refined import make_quotient
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy, refine
 from wlhn.inspection.attribution import contributions
+from wlhn.inspection.kernel_parts import at_last_depth
 from wlhn.inspection.neighbourhood import divide, neighbourhood, reached
-from wlhn.nn.capabilities import AnswersDepthByDepth, SumsOverNodes
+from wlhn.nn.capabilities import AnswersDepthByDepth, FitsAfterwards, SumsOverColours, SumsOverNodes
 from wlhn.runs.trained import Trained
 
 
@@ -51,17 +54,38 @@ class Explanation:
         np.add.at(total, self.node_colour, self.node)
         return total
 
+    def rival(self, wanted: int) -> int | None:
+        """The strongest other output."""
+        others = np.delete(np.arange(len(self.output)), wanted)
+        return int(others[self.output[others].argmax()]) if len(others) else None
+
     def margin(self, wanted: int, alone: bool = False) -> Margin:
         """The parts of one output's lead over the strongest other one; of the output itself, if it stands alone."""
-        rival = None
-        if len(self.output) > 1 and not alone:
-            others = np.delete(np.arange(len(self.output)), wanted)
-            rival = int(others[self.output[others].argmax()])
+        rival = None if alone else self.rival(wanted)
 
         def of(values: NDArray[Any]) -> NDArray[Any]:
             return values[..., wanted] - (0 if rival is None else values[..., rival])
 
         return Margin(wanted, rival, float(of(self.output)), float(of(self.base)), of(self.colour), of(self.node))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MachineExplanation(Explanation):
+    """The same of a machine on the tree: `base` and `node` are those of its decision values, not of its outputs.
+
+    Of two classes the lead is the decision value; of more, which vote pair by pair, the one of the pair.
+    """
+
+    machine: SumsOverColours
+    shift: NDArray[Any]
+    scale: NDArray[Any]
+
+    def margin(self, wanted: int, alone: bool = False) -> Margin:
+        rival = None if alone else self.rival(wanted)
+        share = self.machine.lead_of(wanted, rival) * self.scale
+        base = float(self.base @ share + (self.shift[wanted] if self.shift.ndim else self.shift))
+        colour = self.colour @ share
+        return Margin(wanted, rival, base + float(colour.sum()), base, colour, self.node @ share, "decision value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,19 +98,25 @@ class Margin:
     base: float
     colour: NDArray[Any]  # (colours,)
     node: NDArray[Any]  # (nodes,)
+    unit: str = "logit"
 
 
 def explain(trained: Trained, graphs: Graphs, graph: int) -> Explanation:
     """Divide a model's answer for one graph among its nodes, exactly; nodes of one colour add the same.
 
-    The answer for a graph is the head's output for a sum over its nodes, so only models that sum nodes (WLHN, graph
-    level) can be explained this way.
+    The answer for a graph is the head's output for a sum over its nodes (WLHN, graph level), or a machine's decision
+    value, a sum over colours; other models cannot be explained this way.
     """
     model = trained.model
     if trained.level != "graph":
         raise InputError("explain: this model answers for nodes; name one of them (--node) instead of a graph")
-    if not isinstance(model, SumsOverNodes):
-        raise InputError(f"explain: expected a model that sums over nodes, as wlhn does, found {_name(trained)}")
+    if isinstance(model, SumsOverColours):
+        return _explain_machine(trained, model, graphs, graph)
+    if not isinstance(model, SumsOverNodes) or isinstance(model, FitsAfterwards):
+        raise InputError(
+            f"explain: the answer of {_name(trained)} is no sum over nodes or colours; wlhn, wl-oa, wl-svm and wl-linear "
+            "can be explained"
+        )
     encoded = trained.vocabulary.encode(graphs.select([graph]))
     edges = encoded.graphs.edge_attr is not None
     quotient = make_quotient(encoded.graphs, encoded.x, trained.colours.depth, edges)
@@ -143,3 +173,23 @@ def explain_node(trained: Trained, graphs: Graphs, node: int) -> Explanation:
 
 def _name(trained: Trained) -> str:
     return trained.settings.model
+
+
+def _explain_machine(trained: Trained, model: SumsOverColours, graphs: Graphs, graph: int) -> MachineExplanation:
+    encoded = trained.vocabulary.encode(graphs.select([graph]))
+    edges = encoded.graphs.edge_attr is not None
+    quotient = make_quotient(encoded.graphs, encoded.x, trained.colours.depth, edges)
+    batch = quotient.batch([0])
+    own = hierarchy_of(batch)  # which has the features that colours of depth 0 stand for
+    base, parts = model.colour_parts(own)
+    each = at_last_depth(own, parts) / own.count(own.depth)[:, None]
+    return MachineExplanation(
+        output=(run_model(trained.model, batch)[0].double() * trained.scale + trained.shift).numpy(),
+        base=base,
+        node=each[quotient.hierarchy.colours[-1]],
+        hierarchy=quotient.hierarchy,
+        positions=np.arange(*graphs.node_ptr[graph : graph + 2]),
+        machine=model,
+        shift=trained.shift.double().numpy(),
+        scale=trained.scale.double().numpy(),
+    )

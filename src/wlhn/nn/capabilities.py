@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 from torch import Tensor, nn
 
 from wlhn.batching.colour_batch import ColourBatch
+from wlhn.hierarchy import Hierarchy
 from wlhn.nn.readout import Readout
 from wlhn.ops.level import Level
 
@@ -39,6 +40,17 @@ class SumsOverNodes(HasPoints, Protocol):
 
     def rows(self, batch: ColourBatch) -> Tensor:
         """What the readout sees of each colour of the last depth, (rows, width)."""
+
+
+@runtime_checkable
+class SumsOverColours(Protocol):
+    """Decides by sums over the colours of all depths (`wlhn.nn.tree_machine`), so these divide among colours."""
+
+    def colour_parts(self, own: Hierarchy) -> tuple[Any, list[Any]]:
+        """(what a graph without known colours gets, depth by depth what each colour of a single graph adds)."""
+
+    def lead_of(self, wanted: int, rival: int | None) -> Any:
+        """Which decision values, in which share, are an output, or its lead over another one."""
 
 
 @runtime_checkable

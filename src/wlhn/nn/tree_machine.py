@@ -65,7 +65,7 @@ class TreeMachine(Model, ABC):
 
     @abstractmethod
     def lead(self, classes: int, wanted: int, rival: int) -> Array:
-        """(machines,) by which decision values, in which share, one class leads over another."""
+        """(machines,) which decision values, in which share, are the lead of one of three or more classes."""
 
     def fit(
         self,
@@ -120,10 +120,13 @@ class TreeMachine(Model, ABC):
         return torch.from_numpy(scores).float()
 
     def lead_of(self, wanted: int, rival: int | None) -> Array:
-        """(machines,) how an output, or its lead over another one, is made of decision values."""
+        """(machines,) which decision values, in which share, are an output, or its lead over another one."""
         if rival is None:
-            return np.eye(self.out_channels)[wanted]
+            return np.eye(len(self.memory["intercept"]))[wanted]
         known = self.memory["classes"].tolist()
+        for each in (wanted, rival):
+            if each not in known:
+                raise InputError(f"class {each}: no training item had it, so the machine has nothing to say of it")
         place, other = known.index(wanted), known.index(rival)
         return np.array([1.0 if place else -1.0]) if len(known) == 2 else self.lead(len(known), place, other)
 
