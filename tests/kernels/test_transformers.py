@@ -146,7 +146,7 @@ def test_text_labels_mean_the_same_in_new_graphs() -> None:
         everything = kernel.fit_transform(graphs)
         np.testing.assert_allclose(kernel.fit(graphs[:2]).transform(graphs[2:]), everything[2:, :2])
     names = WLFeatures(1, edge_labels=True).fit(graphs).get_feature_names_out().tolist()
-    assert "1.1 Cl(single:F)" in names or "1.0 Cl(single:F)" in names
+    assert {"1.0 Cl (F by single)", "1.1 Cl (F by single)"} & set(names)
     numbers = nx.path_graph(2)
     nx.set_node_attributes(numbers, 1, "label")
     nx.set_edge_attributes(numbers, 1, "label")
@@ -186,15 +186,10 @@ def test_columns_have_names(data: Dataset) -> None:
 def test_names_say_what_a_colour_is() -> None:
     star = nx.star_graph(3)
     names = WLFeatures(2, start="uniform").fit([star]).get_feature_names_out().tolist()
-    assert names == ["0.0 ·", "1.0 ·(·)", "1.1 ·(3×·)", "2.0 ·(·(3×·))", "2.1 ·(3×·(·))"] or set(names) == {
-        "0.0 ·",
-        "1.1 ·(·)",
-        "1.0 ·(3×·)",
-        "2.1 ·(·(3×·))",
-        "2.0 ·(3×·(·))",
-    }  # which child comes first is a hash's business
+    told = sorted(name.split(" ", 1)[1] for name in names)  # which child comes first is a hash's business
+    assert told == ["·", "· (3× ·)", "· (3× ·)", "· (·)", "· (·)"]
     mutag = WLFeatures(1).fit(load("MUTAG")).get_feature_names_out().tolist()
-    assert sum(name.endswith(" N(2×O, C)") for name in mutag) == 1  # the nitro group
+    assert sum(name.endswith(" N (C, 2× O)") for name in mutag) == 1  # the nitro group
     hub = nx.star_graph(500)
     nx.set_node_attributes(hub, {v: 10**6 + v for v in hub}, "label")
     assert max(map(len, WLFeatures(3).fit([hub]).get_feature_names_out())) < 120

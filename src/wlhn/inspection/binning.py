@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ from numpy.typing import NDArray
 from wlhn.data.dataset import Dataset
 from wlhn.data.display import node_columns, node_names
 from wlhn.hierarchy import Hierarchy
+from wlhn.kernels.binning import Quantiles
 
 ALONE = 0.25  # colours of depth 0 for each node from which on a tree has nothing to say
 BINS = 4  # of each of at most two columns
@@ -41,7 +40,8 @@ def grouped(dataset: Dataset) -> tuple[NDArray[Any], str]:
         words = [_in_words(title, column) for title, column in columns.items()]
         by, joint = " and ".join(columns), ", "
     else:
-        words = [_bins(column, mark)[0] for column, mark in zip(_components(x), ("ABCD", "1234"), strict=True)]
+        marked = zip(_components(x), ("ABCD", "1234"), strict=True)
+        words = [[marks[code] for code in _binned(column)[1]] for column, marks in marked]
         by, joint = "the two directions in which features differ most (A to D and 1 to 4)", ""
     names = np.array([joint.join(parts) for parts in zip(*words, strict=True)])
     return names, f"{why} this one is grown from {by}, in {BINS} equally filled bins each."
@@ -56,12 +56,12 @@ def _components(x: NDArray[Any]) -> NDArray[Any]:
 
 def _in_words(title: str, column: NDArray[Any]) -> list[str]:
     """The bin of each value by its bounds."""
-    edges = _bins(column, range(BINS))[1]
-    return _bins(column, [f"{title} {a:.3g} to {b:.3g}" for a, b in pairwise(edges)])[0]
+    bins, codes = _binned(column)
+    words = {code: f"{title} {bins.describe([code])[0]}" for code in set(codes)}
+    return [words[code] for code in codes]
 
 
-def _bins(column: NDArray[Any], marks: Sequence[Any]) -> tuple[list[Any], NDArray[Any]]:
-    """The mark of each value's bin, and the bounds of the bins."""
-    edges = np.quantile(column, np.linspace(0, 1, BINS + 1))
-    place = np.searchsorted(edges[1:-1], column, side="right")
-    return [marks[k] for k in place.tolist()], edges
+def _binned(column: NDArray[Any]) -> tuple[Quantiles, list[int]]:
+    """The bins of a column, and the bin of each value."""
+    bins = Quantiles.fit(column[:, None], BINS)
+    return bins, bins.codes(column[:, None])[:, 0].tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from wlhn.errors import InputError
+from wlhn.hierarchy import colour_names
 from wlhn.kernels.base import TreeTransformer
 from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.explicit import Code, coded_rows, for_scikit_learn, largest_counts
 from wlhn.kernels.memory import check_memory
-from wlhn.kernels.naming import substructures
 from wlhn.kernels.reading import edge_label_names
 
 Array = NDArray[Any]
@@ -39,7 +40,7 @@ class WLFeatures(TreeTransformer):
     >>> features.fit_transform([nx.path_graph(2), nx.path_graph(3)]).tolist()
     [[2.0, 0.0, 2.0, 0.0, 0.0], [2.0, 1.0, 0.0, 2.0, 1.0]]
     >>> features.get_feature_names_out().tolist()
-    ['0.0 1', '0.1 2', '1.0 1(1)', '1.1 1(2)', '1.2 2(2×1)']
+    ['0.0 1', '0.1 2', '1.0 1 (1)', '1.1 1 (2)', '1.2 2 (2× 1)']
     """
 
     def __init__(
@@ -89,12 +90,14 @@ class WLFeatures(TreeTransformer):
         return self._rows(self.colour_counts(graphs))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """`t.c substructure` for colour c of depth t (see `naming`); for thermometers with ` ≥ k` behind."""
+        """`t.c substructure` for colour c of depth t (see `colour_names`); for thermometers with ` ≥ k` behind."""
         check_is_fitted(self, "kept_")
-        edges = edge_label_names(self.columns_)
-        found = substructures(
-            self.hierarchy_, self.start_.describe, lambda value: str(edges[value] if edges else value)
-        )
+        hierarchy, edges = self.hierarchy_, edge_label_names(self.columns_)
+        if edges and hierarchy.edge_values is not None:
+            labels = np.array([str(edges[value]) for value in hierarchy.edge_values.tolist()])
+            hierarchy = replace(hierarchy, edge_values=labels)
+        first = np.array([self.start_.describe(value) for value in hierarchy.initial_values], object)
+        found = [colour_names(hierarchy, t, first[hierarchy.colours[0]]) for t in range(hierarchy.depth + 1)]
         names = np.array([f"{t}.{c} {name}" for t, part in enumerate(found) for c, name in enumerate(part)], object)
         names = names[self.kept_]
         if self.steps_ is None:
