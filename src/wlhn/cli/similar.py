@@ -51,8 +51,8 @@ def similar(
     if data is None and by == "model":
         raise InputError("similar: expected a run folder and data; without a run, --by kernel compares graphs")
     trained = None if data is None else load_run(run)
-    columns = () if trained is None else trained.columns
-    dataset = read_like(str(run) if data is None else data, columns, data_root, role, seed)
+    read_as = () if trained is None else trained.columns
+    dataset = read_like(str(run) if data is None else data, read_as, data_root, role, seed)
     item = node_position(dataset, node) if node is not None else graph_position(dataset, graph or "")
     found, measure = _nearest(dataset, trained, item, node is not None, by, top)
     what = "graph" if node is None else "node"
