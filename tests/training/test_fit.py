@@ -16,7 +16,8 @@ from wlhn.training.fit import Epoch, Fitted, fit
 from wlhn.training.problem import Problem
 from wlhn.training.settings import Settings
 
-SETTINGS = Settings.of(hidden_channels=8, num_layers=2, epochs=6, batch_size=8, dropout=0.5, learning_rate=0.01)
+SMALL = {"hidden_channels": 8, "num_layers": 2, "epochs": 6, "batch_size": 8, "dropout": 0.5, "learning_rate": 0.01}
+SETTINGS = Settings.of(**SMALL)
 
 
 def problem(dataset: Dataset | None = None, settings: Settings = SETTINGS) -> Problem:
@@ -48,7 +49,7 @@ def test_interrupted_after_any_epoch_it_gives_the_same_numbers(
     changes: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wlhn.training.fit.REST", 0.0)  # a checkpoint after each of these small epochs
-    settings = replace(SETTINGS, **changes)
+    settings = Settings.of(**SMALL | changes)
     whole = fit(problem(settings=settings), seed=3)
     checkpoint = tmp_path / "checkpoint"
     for stop in range(1, len(whole.history)):
@@ -75,7 +76,7 @@ def test_a_damaged_or_foreign_checkpoint_is_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("changes", [{}, {"directions": "whitened"}, {"model": "gin"}, {"model": "gcn"}], ids=str)
 def test_where_one_batch_is_all_it_is_evaluated_with_that_batch_s_statistics(changes: dict[str, object]) -> None:
-    still = replace(SETTINGS, epochs=1, batch_size=1000, learning_rate=1e-12, dropout=0.0, **changes)
+    still = Settings.of(**SMALL | {"epochs": 1, "batch_size": 1000, "learning_rate": 1e-12, "dropout": 0.0} | changes)
     task = problem(settings=still)
     model = fit(task, seed=0).model
     [batch] = task.batches(task.split.train)
@@ -102,7 +103,9 @@ def test_the_vocabulary_comes_from_training_graphs_alone() -> None:
     label = np.array(data.graphs.node_label)
     label[np.isin(data.graphs.graph_of_node, split.test)] = 99
     other = replace(data, graphs=replace(data.graphs, node_label=label))
-    settings = replace(SETTINGS, model="gin")  # WLHN sees the same, with colours in another order: other roundings
+    settings = Settings.of(
+        **SMALL | {"model": "gin"}
+    )  # WLHN sees the same, with colours in another order: other roundings
     found, wanted = (numbers(fit(Problem(d, split, settings), seed=0)) for d in (other, data))
     assert found == wanted
 
@@ -123,7 +126,7 @@ def test_the_number_of_threads_is_the_callers() -> None:
 
 def test_nan_is_reported_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights that became NaN in epoch 3: the best epoch before counts, and the report names parameter and epoch."""
-    train = problem(settings=replace(SETTINGS, epochs=5))
+    train = problem(settings=Settings.of(**SMALL | {"epochs": 5}))
     model = train.build()
     monkeypatch.setattr(train, "build", lambda: model)
 
@@ -148,7 +151,7 @@ def test_regression_learns_in_any_unit_and_scores_in_that_unit() -> None:
         train = Problem(
             replace(data, y=unit * size, task="regression", classes=()),
             stratified_folds(data.y, folds=5)[0],
-            replace(SETTINGS, epochs=60, dropout=0.0),
+            Settings.of(**SMALL | {"epochs": 60, "dropout": 0.0}),
         )
         fitted = fit(train, seed=0)
         assert fitted.best.valid_loss < 0.5  # of the variance

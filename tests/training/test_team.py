@@ -31,7 +31,8 @@ from wlhn.training.problem import Problem
 from wlhn.training.settings import Settings
 from wlhn.training.team import Team, Workers, balanced_parts
 
-SETTINGS = Settings.of(hidden_channels=8, num_layers=2, batch_size=17)  # of 18 graphs: a batch of 17, and one of 1
+SMALL = {"hidden_channels": 8, "num_layers": 2, "batch_size": 17}
+SETTINGS = Settings.of(**SMALL)  # of 18 graphs: a batch of 17, and one of 1
 CASES: dict[str, dict[str, Any]] = {
     "wlhn": {},
     "edges": {"edge_features": True},
@@ -58,7 +59,7 @@ def problem(case: str) -> Problem:
         data = Dataset("tiny", data.graphs, both, "graph", "binary", targets=("a", "b"), inputs=data.inputs)
     if case == "nodes":
         return node_problem()
-    return Problem(data, split, replace(SETTINGS, **CASES[case]))
+    return Problem(data, split, Settings.of(**SMALL | CASES[case]))
 
 
 def node_problem() -> Problem:
@@ -103,7 +104,7 @@ def one_step(team: Team) -> dict[str, Tensor]:
     """Gradients and statistics of a single step as it is, in single precision."""
     with _own_randomness(0):
         given = problem("wlhn")
-        given = Problem(given.dataset, given.split, replace(given.settings, batch_size=64, hidden_channels=64))
+        given = Problem(given.dataset, given.split, given.settings.but({"batch_size": 64, "hidden_channels": 64}))
         run = _Run(given, given.build(), 0, None, team)
         run.next_epoch()
     buffers = dict(run.model.named_buffers())
@@ -113,13 +114,13 @@ def one_step(team: Team) -> dict[str, Tensor]:
 def long_problem() -> Problem:
     """One whose epochs take long enough to be killed in."""
     data = tiny(200)
-    settings = replace(SETTINGS, batch_size=4, epochs=5, dropout=0.5)
+    settings = Settings.of(**SMALL | {"batch_size": 4, "epochs": 5, "dropout": 0.5})
     return Problem(data, stratified_folds(data.y, folds=5, holdout=0.25)[0], settings)
 
 
 def undivided_problem() -> Problem:
     """One whose batches are too small to have parts, with dropout ahead of BatchNorm."""
-    settings = replace(SETTINGS, model="gcn", batch_size=1, epochs=2, dropout=0.5)
+    settings = Settings.of(**SMALL | {"model": "gcn", "batch_size": 1, "epochs": 2, "dropout": 0.5})
     return Problem(tiny(), stratified_folds(tiny().y, folds=5, holdout=0.25)[0], settings)
 
 

@@ -114,8 +114,8 @@ def explain(trained: Trained, graphs: Graphs, graph: int) -> Explanation:
         return _explain_machine(trained, model, graphs, graph)
     if not isinstance(model, SumsOverNodes) or isinstance(model, FitsAfterwards):
         raise InputError(
-            f"explain: the answer of {_name(trained)} is no sum over nodes or colours; wlhn, wl-oa, wl-svm and wl-linear "
-            "can be explained"
+            f"explain: the answer of {_name(trained)} is no sum over nodes or colours; "
+            "wlhn, wl-oa, wl-svm and wl-linear can be explained"
         )
     encoded = trained.vocabulary.encode(graphs.select([graph]))
     edges = encoded.graphs.edge_attr is not None
