@@ -117,5 +117,5 @@ def test_the_command_lists_nodes_and_graphs(mutag_run: Path) -> None:
 def test_a_model_without_points_is_refused(mutag_run: Path) -> None:
     trained = load_run(mutag_run)
     object.__setattr__(trained, "model", torch.nn.Linear(1, 1))
-    with pytest.raises(InputError, match="expected wlhn"):
+    with pytest.raises(InputError, match="places nothing in hyperbolic space"):
         Space(trained, load("MUTAG").graphs)

@@ -197,7 +197,7 @@ def test_morgan_fingerprints_are_those_of_the_molecules(tmp_path: Path) -> None:
     dataset = read_smiles(table)
     vocabulary = Vocabulary.fit(dataset, edges=True)
     encoded = vocabulary.encode(dataset.graphs)
-    model = MorganForest(vocabulary.in_channels, 1, 2, 2, edge_channels=vocabulary.edge_channels)
+    model = MorganForest(vocabulary.in_channels, 2, rounds=2, edge_channels=vocabulary.edge_channels)
     graphs = encoded.graphs
     inputs = Inputs(encoded.x, graphs.edge_index, graphs.graph_of_node, graphs.edge_attr)
     generator = GetMorganGenerator(radius=2)

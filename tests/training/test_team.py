@@ -246,9 +246,9 @@ def test_more_workers_than_the_cluster_has_room_for_are_refused(tmp_path: Path) 
     ("options", "message"),
     [
         (["--workers", "2"], "pip install 'wlhn[ray]'"),
-        (["--workers", "2", "--model", "wl-svm"], "workers: wl-svm is fitted at once, expected 1"),
-        (["--device", "tpu"], "device: expected cpu or cuda, found 'tpu'"),
-        (["--address", "here:6379"], "--address here:6379: of a Ray cluster, expected --workers 2 or more with it"),
+        (["--workers", "2", "--model", "wl-svm"], "--workers 2: wl-svm is fitted in one go"),
+        (["--device", "tpu"], "device: must be cpu or cuda, found 'tpu'"),
+        (["--address", "here:6379"], "--address here:6379 is that of a Ray cluster"),
     ],
     ids=str,
 )

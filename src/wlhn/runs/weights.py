@@ -18,7 +18,7 @@ from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from wlhn.errors import InputError
 from wlhn.models.registry import build_model
-from wlhn.nn.capabilities import FittedInOneGo
+from wlhn.nn.capabilities import FitsAfterwards, FittedInOneGo
 from wlhn.training.settings import Settings
 
 SPARE = 1000  # parameters that a model may make and not keep
@@ -31,8 +31,10 @@ def load_model(path: Path, settings: Settings, *widths: Any) -> nn.Module:
     """
     tensors = _read(path)
     outline = _outline(path, settings, widths, 4 * len(tensors) + SPARE)
-    if not isinstance(outline, FittedInOneGo):  # whose state is its training data, and checked by itself
-        _compare(path, tensors, outline.state_dict())
+    if not isinstance(outline, FittedInOneGo):  # whose state is its own to check
+        wanted = outline.state_dict()
+        later = isinstance(outline, FitsAfterwards)  # then there is more, which it checks itself
+        _compare(path, {k: v for k, v in tensors.items() if k in wanted or not later}, wanted)
     model = build_model(settings.model, settings.options, *widths)
     try:
         model.load_state_dict(tensors)
