@@ -96,7 +96,7 @@ def test_unknown_commands_and_options_leave_with_2() -> None:
     ("arguments", "sentence"),
     [
         (["hierarchy", "no-such-set"], "no-such-set: neither a known data set nor a path"),
-        (["hierarchy", "MUTAG", "--iterations", "-1"], "iterations: expected 0 or more, found -1"),
+        (["hierarchy", "MUTAG", "--rounds", "-1"], "rounds: expected 0 or more, found -1"),
         (["hierarchy", "MUTAG", "--initial", "colour"], "initial: expected uniform, degree, label, features"),
         (["hierarchy", "karate", "--initial", "label"], "initial: the graphs have no node labels"),
         (["hierarchy", "karate", "--edge-labels"], "edge_labels: the graphs have neither"),
@@ -105,7 +105,7 @@ def test_unknown_commands_and_options_leave_with_2() -> None:
         (["embed", "MUTAG", "--method", "magic"], "method: expected sarkar, sala, diffhypcon, found 'magic'"),
         (["embed", "MUTAG", "--method", "sarkar", "--dimension", "3"], "dimension: sarkar embeds in 2 dimensions"),
         (["embed", "MUTAG", "--dimension", "1"], "dimension: expected 2 or more, found 1"),
-        (["embed", "karate", "--initial", "uniform", "--iterations", "0"], "tree: expected more than a root"),
+        (["embed", "karate", "--initial", "uniform", "--rounds", "0"], "tree: expected more than a root"),
         (["bench", "refine", "--max-edges", "3"], "edges: expected 100 or more, found 3"),
         (["bench", "refine", "--repeats", "0"], "repeats: expected 1 or more"),
         (["bench", "construct", "--rows", "3"], "rows and dimension: expected an even"),

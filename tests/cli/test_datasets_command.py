@@ -35,7 +35,7 @@ def test_show_and_audit_of_what_is_built_in() -> None:
     assert shown["statistics"]["graphs"] == 188
     assert [column["role"] for column in shown["columns"]] == ["feature", "feature", "target"]
     assert "node_labels" in run("show", "MUTAG")
-    assert json.loads(run("audit", "karate", "--json", "--iterations", "2"))["items"] == 34
+    assert json.loads(run("audit", "karate", "--json", "--rounds", "2"))["items"] == 34
     assert "accuracy ceiling" in run("audit", "karate")
 
 

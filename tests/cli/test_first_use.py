@@ -9,7 +9,7 @@ SENTENCE = "Compiling loops, once after an install or an update: this takes some
 
 
 def test_compiling_is_said_in_one_line_and_only_when_it_happens(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "wlhn", "hierarchy", "karate", "--iterations", "0"]
+    command = [sys.executable, "-m", "wlhn", "hierarchy", "karate", "--rounds", "0"]
     env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     said = [
         subprocess.run(command, capture_output=True, text=True, check=True, env=env).stderr.splitlines()

@@ -13,7 +13,7 @@ from wlhn.data import load
 
 @pytest.mark.dataset("IMDB-BINARY")
 def test_the_paper_counts_2997_tree_nodes() -> None:
-    ran = wlhn("hierarchy", "IMDB-BINARY", "--initial", "uniform", "--iterations", 2, "--json")
+    ran = wlhn("hierarchy", "IMDB-BINARY", "--initial", "uniform", "--rounds", 2, "--json")
     document = json.loads(ran.out)
     assert document["tree_nodes"] == 2_997
     assert document["colours"] == [1, 65, 2_931]
@@ -62,7 +62,7 @@ def test_directions_tell_more_apart(tmp_path: Path) -> None:
 
 
 def test_text_names_the_figures() -> None:
-    ran = wlhn("hierarchy", "MUTAG", "--iterations", 1)
+    ran = wlhn("hierarchy", "MUTAG", "--rounds", 1)
     assert ran.code == 0
     assert "MUTAG: 41 tree nodes from 3,371 nodes, start label" in ran.out
     assert "WL distance of two nodes" in ran.out

@@ -20,7 +20,7 @@ def test_atlas_as_networkx_hashes_it() -> None:
     graphs = nx.graph_atlas_g()[1:]
     for graph in graphs:
         nx.set_node_attributes(graph, dict(graph.degree()), "d")
-    result = audit(load("atlas"), iterations=3, initial="degree")
+    result = audit(load("atlas"), rounds=3, initial="degree")
     for t in (0, 1, 3):
         groups = defaultdict(list)
         for graph in graphs:
@@ -35,7 +35,7 @@ def test_atlas_as_networkx_hashes_it() -> None:
 @settings(max_examples=30, deadline=None)
 def test_nodes_by_brute_force(graphs: Graphs, seed: int) -> None:
     y = np.random.default_rng(seed).integers(0, 3, graphs.num_nodes)
-    result = audit(as_dataset(graphs, y, level="node"), iterations=1)
+    result = audit(as_dataset(graphs, y, level="node"), rounds=1)
     groups = defaultdict(list)
     for degree, target in zip(graphs.degree.tolist(), y.tolist(), strict=True):
         groups[degree].append(target)
@@ -48,7 +48,7 @@ def test_nodes_by_brute_force(graphs: Graphs, seed: int) -> None:
     equal = sum(g[i] == g[j] for g in groups.values() for i in range(len(g)) for j in range(i))
     assert result.twins.pairs_equal == equal
     assert result.twins.pairs_equal + result.twins.pairs_conflicting == sum(s * (s - 1) // 2 for s in sizes)
-    regression = audit(as_dataset(graphs, y + 0.5, level="node"), iterations=1)
+    regression = audit(as_dataset(graphs, y + 0.5, level="node"), rounds=1)
     assert regression.depths[1].floor == pytest.approx(sum(np.var(g) * len(g) for g in groups.values()) / len(y))
 
 
@@ -69,5 +69,5 @@ def test_twins_across_folds() -> None:
 @pytest.mark.dataset("IMDB-BINARY")
 def test_imdb_binary(data_root: Path) -> None:
     """579 of 1,000 graphs have a twin; degrees already decide all that WL can."""
-    result = audit(load("IMDB-BINARY", data_root=data_root), iterations=2)
+    result = audit(load("IMDB-BINARY", data_root=data_root), rounds=2)
     assert (result.twins.items, result.depths[1].classes, result.depths[2].classes) == (579, 537, 537)

@@ -1,7 +1,10 @@
 """What was not there in training becomes nothing, and is counted; a loss leaves out what is unknown."""
 
 import json
+import tempfile
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ from wlhn.data.vocabulary import Vocabulary
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.models.registry import build_model
+from wlhn.runs.documents import read_vocabulary
 from wlhn.training.loss import loss
 from wlhn.training.settings import Settings
 
@@ -75,6 +79,17 @@ def test_unknown_targets_do_not_count() -> None:
         assert (grad[~known] == 0).all()
 
 
+def read(document: dict[str, Any], edges: bool = False) -> Vocabulary:
+    """A vocabulary as a run folder gives it back."""
+    with tempfile.TemporaryDirectory() as folder:
+        (path := Path(folder) / "vocabulary.json").write_text(json.dumps(document))
+        return read_vocabulary(path, Settings.of(edge_features=edges))
+
+
+def kept(vocabulary: Vocabulary) -> Vocabulary:
+    return read(vocabulary.to_json(), vocabulary.edges is not None)
+
+
 def test_numbers_are_standardised_over_the_training_nodes_but_flags_stay() -> None:
     x = np.array([[1000.0, 0.0, 5.0], [3000.0, 1.0, 5.0], [2000.0, 0.0, 5.0]], np.float32)
     fitted = Vocabulary.fit(path(x=x), standardise=True)
@@ -82,7 +97,7 @@ def test_numbers_are_standardised_over_the_training_nodes_but_flags_stay() -> No
     np.testing.assert_allclose(seen[:, 0].mean(), 0, atol=1e-6)
     np.testing.assert_allclose(seen[:, 0].std(), 1, rtol=1e-6)
     assert seen[:, 1:].tolist() == x[:, 1:].tolist()
-    assert Vocabulary.from_json(fitted.to_json()) == fitted
+    assert kept(fitted) == fitted
 
 
 def test_missing_numbers_are_the_training_mean_with_an_indicator() -> None:
@@ -94,7 +109,7 @@ def test_missing_numbers_are_the_training_mean_with_an_indicator() -> None:
         again = Vocabulary.fit(path(x=by_hand), standardise=standardise)
         np.testing.assert_allclose(fitted.encode(path(x=x).graphs).x, again.encode(path(x=by_hand).graphs).x)
         assert fitted.in_channels == 5
-        assert Vocabulary.from_json(json.loads(json.dumps(fitted.to_json()))) == fitted
+        assert kept(fitted) == fitted
     new = fitted.encode(path(x=np.array([[1.0, np.nan, 4.0]] * 3, np.float32)).graphs)
     assert np.isfinite(new.x).all()
     assert new.unseen_nodes == 3
@@ -107,6 +122,7 @@ def test_missing_numbers_of_edges_are_filled_too() -> None:
     assert seen is not None
     assert sorted(seen.tolist()) == [[1, 0], [1, 0], [1, 1], [1, 1]]
     assert fitted.edge_channels == 2
+    assert kept(fitted) == fitted
 
 
 def test_complete_data_and_vocabularies_of_before_stay_what_they_were() -> None:
@@ -115,7 +131,7 @@ def test_complete_data_and_vocabularies_of_before_stay_what_they_were() -> None:
     assert fitted.encode(path(x=x).graphs).x.tolist() == x.tolist()
     document = fitted.to_json()
     del document["nodes"]["filling"], document["edge_filling"]
-    before = Vocabulary.from_json(document)
+    before = read(document)
     assert before.encode(path(x=x).graphs).x.tolist() == x.tolist()
     with pytest.raises(InputError, match="row 0, column 1: a number is missing"):
         before.encode(path(x=np.array([[1.0, np.nan]] * 3, np.float32)).graphs)

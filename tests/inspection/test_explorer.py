@@ -73,7 +73,7 @@ def test_the_command_refuses_what_it_cannot_show(tmp_path: Path) -> None:
 
 def test_numbers_are_columns_and_a_page_may_be_as_small_as_one_likes() -> None:
     density = load("BA-density-5")
-    document = explorer_document(density, iterations=2, limit=3)
+    document = explorer_document(density, rounds=2, limit=3)
     colours = document["colours"]
     assert len(colours["x"]) == 3
     assert colours["class"] is None
@@ -99,7 +99,7 @@ def test_continuous_features_are_grouped_so_that_a_tree_grows() -> None:
     def document(x: np.ndarray, **more: object) -> dict[str, object]:
         graphs = Graphs.from_edges(edges, 200, x=x, **more)
         dataset = Dataset("ring", graphs, np.arange(200) % 2, "node", "classification", ("a", "b"), inputs=("x",))
-        return explorer_document(dataset, iterations=1)
+        return explorer_document(dataset, rounds=1)
 
     for columns, start in ((1, 4), (2, 16), (9, 16)):
         page = document(rng.normal(size=(200, columns)))

@@ -171,7 +171,11 @@ def test_lengths_are_what_their_law_says() -> None:
     graphs, x = molecules(2, count=4)
     batch = colours(graphs, x, 3, torch.float64)
     plain = awake(WLHN(3, 2, hidden_channels=8, num_layers=3, tau=0.7).double()).eval()
-    each = WLHN(3, 2, hidden_channels=8, num_layers=3, tau=0.2, tau_per_depth=True, length_floor=0.5).double().eval()
+    each = (
+        WLHN(3, 2, hidden_channels=8, num_layers=3, tau=0.2, learn_tau=True, tau_per_depth=True, length_floor=0.5)
+        .double()
+        .eval()
+    )
     each.load_state_dict(plain.state_dict() | {"raw_tau": each.raw_tau})
     torch.testing.assert_close(each.run_on_colours(batch), plain.run_on_colours(batch))  # 0.5 + 0.2 at every depth
     clipped = lambda n: 2 * torch.atanh(math.tanh(0.5) * n.clamp(max=0.996))  # noqa: E731

@@ -133,7 +133,7 @@ def test_ten_thousand_colours_move_smoothly(browser: Any, tmp_path: Path) -> Non
     child = np.arange(1, n)
     edges = np.concatenate([np.stack([parent, child]), np.stack([child, parent])], axis=1)
     big = Dataset("big", Graphs.from_edges(edges, n), np.zeros(n, int), "node", "classification", ("one",))
-    document = explorer_document(big, iterations=4)
+    document = explorer_document(big, rounds=4)
     assert len(document["colours"]["x"]) == 10_000
     path = tmp_path / "big.html"
     write_page(document, path)

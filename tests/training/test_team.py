@@ -67,16 +67,18 @@ def node_problem() -> Problem:
     graph = nx.barabasi_albert_graph(60, 2, seed=3)
     y = [int(degree > 3) for _, degree in graph.degree]
     split = Split(np.arange(0, 60, 2), np.arange(1, 60, 4), np.arange(3, 60, 4))
-    return Problem(as_dataset(graph, y, level="node"), split, SETTINGS)
+    return Problem(
+        as_dataset(graph, y, level="node"), split, Settings.of(**SMALL, whole_graph_nodes=10, nodes_per_batch=7)
+    )
 
 
 def doubled(given: Problem) -> Problem:
     """The same in double precision: where a gradient is 0 but for rounding, Adam makes a step of the rounding."""
-    given.feed.x = given.feed.x.astype(np.float64)
-    if given.feed.quotient is not None:
-        given.feed.quotient.x = given.feed.quotient.x.double()
-        if given.feed.quotient.edge_x is not None:
-            given.feed.quotient.edge_x = given.feed.quotient.edge_x.double()
+    given.collator.x = given.collator.x.astype(np.float64)
+    if given.collator.quotient is not None:
+        given.collator.quotient.x = given.collator.quotient.x.double()
+        if given.collator.quotient.edge_x is not None:
+            given.collator.quotient.edge_x = given.collator.quotient.edge_x.double()
     return given
 
 
@@ -85,11 +87,9 @@ def trained(case: str, team: Team) -> dict[str, Tensor]:
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
-        with _own_randomness(0), pytest.MonkeyPatch.context() as patch:
-            patch.setattr("wlhn.batching.collator.WHOLE", 10)
-            patch.setattr("wlhn.training.problem.LEARNED_AT_ONCE", 7)
+        with _own_randomness(0):
             given = doubled(problem(case))
-            assert given.feed.by_nodes == (case == "nodes")
+            assert given.collator.by_nodes == (case == "nodes")
             run = _Run(given, given.build(), 0, None, team)
             for _ in range(3):
                 run.next_epoch()

@@ -19,7 +19,7 @@ class Quotient:
     """A hierarchy made ready for batches: colours of every graph at every depth, features of the first and of edges.
 
     >>> import networkx as nx, wlhn
-    >>> hierarchy = wlhn.refine([nx.path_graph(4), nx.cycle_graph(5)], iterations=2)
+    >>> hierarchy = wlhn.refine([nx.path_graph(4), nx.cycle_graph(5)], rounds=2)
     >>> Quotient(hierarchy, x=torch.ones(1, 1)).batch([0, 1]).num_rows
     [1, 2, 3]
     """
@@ -80,7 +80,7 @@ class Quotient:
         only stand there as neighbours weigh nothing.
 
         >>> import networkx as nx, wlhn
-        >>> hierarchy = wlhn.refine(nx.path_graph(100), iterations=2)
+        >>> hierarchy = wlhn.refine(nx.path_graph(100), rounds=2)
         >>> batch = Quotient(hierarchy, x=torch.ones(1, 1)).batch_of_nodes([0, 99])
         >>> batch.num_rows, batch.node_row.tolist()
         ([1, 2, 1], [0, 0])
@@ -124,7 +124,7 @@ class Quotient:
         """The rows of each graph, with their entries, over all depths: what it costs where no other graph shares them.
 
         >>> import networkx as nx, wlhn
-        >>> hierarchy = wlhn.refine([nx.path_graph(4), nx.cycle_graph(5)], iterations=1)
+        >>> hierarchy = wlhn.refine([nx.path_graph(4), nx.cycle_graph(5)], rounds=1)
         >>> Quotient(hierarchy, x=torch.ones(1, 1)).work().tolist()  # an end and a middle node; a node of the cycle
         [5, 3]
         """

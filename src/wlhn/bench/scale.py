@@ -49,7 +49,7 @@ class Scale:
     group_seconds: float  # edges → graph
     refine_seconds: float  # graph → hierarchy
     count_seconds: float  # hierarchy → colours with their counted neighbours, ready for batches
-    step_seconds: float  # one training step on LEARNED_AT_ONCE nodes, on average
+    step_seconds: float  # one training step on a mini-batch of nodes, on average
     step_rows: int  # rows of colours in such a step, all depths together
     embed_seconds: float  # all nodes
     peak_gigabytes: float

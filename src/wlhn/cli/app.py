@@ -32,8 +32,8 @@ COMMANDS = {
     "hierarchy": "Refine colours and show what the WL hierarchy of a data set looks like.",
     "kernel": "Similarities of graphs, or explicit features, from the WL tree.",
     "embed": "Embed the WL hierarchy in hyperbolic space and measure how well.",
-    "explain": "Divide a model's answer for one graph among its substructures.",
-    "similar": "Find the graphs or nodes nearest to one in the learned space.",
+    "explain": "Divide a model's answer for a graph or a node among substructures.",
+    "similar": "Find the graphs or nodes nearest to one, by a model or by a kernel.",
     "explore": "Write a page to look at colours, graphs and a model's answers.",
     "bench": "Speed, as ratios measured side by side.",
 }

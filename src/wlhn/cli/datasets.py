@@ -139,7 +139,7 @@ def check(
 @datasets.command("audit")
 def audit(
     data: Data,
-    iterations: Annotated[int, typer.Option(min=0, help="Rounds of refinement.")] = 5,
+    rounds: Annotated[int, typer.Option(min=0, help="Rounds of refinement.")] = 5,
     initial: Annotated[
         str | None, typer.Option(help="uniform, degree, label or features; without it, what a model sees of a node.")
     ] = None,
@@ -152,7 +152,7 @@ def audit(
 
     result = audit_dataset(
         load(data, data_root=data_root, seed=seed, progress=sys.stderr.isatty()),
-        iterations=iterations,
+        rounds=rounds,
         initial=initial,
         seed=seed,
     )

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table, working
-from wlhn.cli.hierarchy import EdgeLabels, Initial, Iterations, check_suffix, refined
+from wlhn.cli.hierarchy import EdgeLabels, Initial, Rounds, check_suffix, refined
 from wlhn.errors import InputError
 from wlhn.files import replacing
 
@@ -28,7 +28,7 @@ def embed(
     data: Annotated[str, typer.Argument(metavar="[RUN] DATA", help="A known name or a path, perhaps after a run.")],
     of_run: Annotated[str | None, typer.Argument(hidden=True)] = None,
     method: Annotated[str, typer.Option(help="sarkar (the disc), sala or diffhypcon (with random weights).")] = "sala",
-    iterations: Iterations = 2,
+    rounds: Rounds = 2,
     initial: Initial = None,
     edge_labels: EdgeLabels = False,
     tau: Annotated[float, typer.Option(help="Length of the tree's edges.")] = 1.0,
@@ -50,7 +50,7 @@ def embed(
 
     check_suffix(out, ".npz", ".csv")
     d = _checked_dimension(method, dimension)
-    dataset, fitted = refined(data, iterations, initial, edge_labels, data_root, seed)
+    dataset, fitted = refined(data, rounds, initial, edge_labels, data_root, seed)
     with working(f"embedding {len(fitted.tree):,} tree nodes"):
         embedding = _embedded(fitted, method, d, tau, seed)
     if out is not None:
@@ -64,7 +64,7 @@ def embed(
         "dimension": d,
         "tau": tau,
         "initial": fitted.start,
-        "iterations": fitted.depth,
+        "rounds": fitted.depth,
         "tree_nodes": len(fitted.tree),
         "quality": result,
         "out": None if out is None else str(out),
@@ -88,10 +88,10 @@ def _embed_with_run(
 ) -> None:
     from wlhn.cli.run_points import embed_with_run
 
-    for name in ("method", "iterations", "initial", "edge_labels", "tau", "dimension"):
+    for name in ("method", "rounds", "initial", "edge_labels", "tau", "dimension"):
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
-            raise InputError(f"{name}: the run in {run} has its own, expected no such option")
+            raise InputError(f"{name}: the run in {run} has its own; leave it out")
     if out is None:
         raise InputError("out: expected a file that ends in .npz for the points of a run")
     summary = embed_with_run(run, data, out, data_root=data_root, seed=seed)

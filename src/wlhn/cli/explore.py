@@ -17,7 +17,7 @@ def explore(
     data: Annotated[
         str | None, typer.Option("--data", help="With a run: data to show.", show_default="what it was trained on")
     ] = None,
-    iterations: Annotated[int, typer.Option(min=0, help="Without a run: rounds of refinement.")] = 3,
+    rounds: Annotated[int, typer.Option(min=0, help="Without a run: rounds of refinement.")] = 3,
     colours: Annotated[int, typer.Option(min=1, help="Colours on the page at most, the most frequent first.")] = 10_000,
     role: Roles = None,
     data_root: DataRoot = None,
@@ -39,7 +39,7 @@ def explore(
     if not name:
         raise InputError(f"{what}: does not say what it was trained on; name the data with --data")
     dataset = read_like(name, () if trained is None else trained.columns, data_root, role, seed)
-    document = explorer_document(dataset, trained, iterations, colours)
+    document = explorer_document(dataset, trained, rounds, colours)
     write_page(document, out)
     if json:
         print_json({"out": str(out), "colours": len(document["colours"]["x"]), "notes": document["notes"]})

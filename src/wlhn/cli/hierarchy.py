@@ -16,21 +16,19 @@ if TYPE_CHECKING:
     from wlhn.hierarchy import Hierarchy
 
 Data = Annotated[str, typer.Argument(help="A known name (see `wlhn datasets`) or a path.")]
-Iterations = Annotated[int | None, typer.Option("--iterations", "-T", help="Rounds; without it, until none splits.")]
+Rounds = Annotated[int | None, typer.Option("--rounds", "-T", help="Rounds; without it, until none splits.")]
 Initial = Annotated[
     str | None,
     typer.Option(help="uniform, degree, label or features; without it, label where there are labels, else degree."),
 ]
 EdgeLabels = Annotated[bool, typer.Option("--edge-labels", help="Count neighbours with the labels of their edges.")]
 
-Directed = Annotated[
-    bool, typer.Option("--directed", help="Tell the nodes that edges come from from those that edges lead to.")
-]
+Directed = Annotated[bool, typer.Option("--directed", help="Distinguish in-neighbours from out-neighbours.")]
 
 
 def hierarchy(
     data: Data,
-    iterations: Iterations = None,
+    rounds: Rounds = None,
     initial: Initial = None,
     edge_labels: EdgeLabels = False,
     directed: Directed = False,
@@ -41,7 +39,7 @@ def hierarchy(
 ) -> None:
     """Refine colours and show what the WL hierarchy of a data set looks like."""
     check_suffix(out, ".npz")
-    dataset, fitted = refined(data, iterations, initial, edge_labels, data_root, seed, directed)
+    dataset, fitted = refined(data, rounds, initial, edge_labels, data_root, seed, directed)
     if out is not None:
         with working(f"writing {out}"):
             fitted.save(out)
@@ -76,7 +74,7 @@ def check_suffix(out: Path | None, *suffixes: str) -> None:
 
 def refined(
     data: str,
-    iterations: int | None,
+    rounds: int | None,
     initial: str | None,
     edge_labels: bool,
     data_root: Path | None,
@@ -92,7 +90,7 @@ def refined(
     graphs = dataset.graphs
     start: Any = initial or ("degree" if graphs.node_label is None else "label")
     with working(f"refining {graphs.num_nodes:,} nodes and {graphs.num_edges:,} directed edges"):
-        return dataset, refine(graphs, iterations, start, edge_labels, directed)
+        return dataset, refine(graphs, rounds, start, edge_labels, directed)
 
 
 def _described(dataset: Dataset, fitted: Hierarchy) -> dict[str, Any]:
@@ -106,7 +104,7 @@ def _described(dataset: Dataset, fitted: Hierarchy) -> dict[str, Any]:
         "initial": fitted.start,
         "edge_labels": fitted.edge_values is not None,
         "directed": fitted.directed,
-        "iterations": fitted.depth,
+        "rounds": fitted.depth,
         "colours": fitted.num_colours,
         "tree_nodes": len(fitted.tree),
         "stable_depth": fitted.stable_depth,

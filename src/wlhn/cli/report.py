@@ -19,7 +19,7 @@ def report(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write RESULTS.md: our numbers, the paper's, and the command that makes each again."""
+    """Write RESULTS.md, our numbers beside the paper's, and a page with the details of each table."""
     from wlhn.experiments.items import write_report
 
     if not results.is_dir():

@@ -76,18 +76,18 @@ class Audit:
     splits: str  # which: "published" or "seed …", and their hash
 
 
-def audit(dataset: Dataset, *, iterations: int = 5, initial: str | None = None, seed: int = 0) -> Audit:
+def audit(dataset: Dataset, *, rounds: int = 5, initial: str | None = None, seed: int = 0) -> Audit:
     """Refine the data set's graphs and count; the start is what a model sees of a node unless told otherwise.
 
     >>> from wlhn.data import load
-    >>> result = audit(load("atlas"), iterations=3)
+    >>> result = audit(load("atlas"), rounds=3)
     >>> [round(depth.ceiling, 4) for depth in result.depths], result.twins.pairs_conflicting
     ([0.7955, 0.9752, 0.9968, 0.9984], 2)
     """
     start = initial or _START[tuple(sorted(dataset.inputs))]
     filled = {"features": ("x",), "label and features": ("label", "x")}  # missing numbers are
     seen = features(dataset, inputs=filled[start]) if start in filled else start
-    hierarchy = refine(dataset.graphs, iterations=iterations, initial=seen)
+    hierarchy = refine(dataset.graphs, rounds=rounds, initial=seen)
     known = dataset.labelled if dataset.task != "none" else np.ones(len(dataset), bool)
     keys = [classes_of(hierarchy, t, level=dataset.level)[known] for t in range(hierarchy.depth + 1)]
     y = (dataset.y if dataset.y.ndim == 2 else dataset.y[:, None])[known]

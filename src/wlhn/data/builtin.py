@@ -20,7 +20,9 @@ def mutag_folder() -> Path:
     """
     spec = importlib.util.find_spec("grakel")
     if spec is None or spec.origin is None:
-        raise InputError("MUTAG: the package grakel carries it and is not installed, expected `pip install grakel`")
+        raise InputError(
+            "MUTAG: the package grakel carries it and is not installed; install it with `pip install grakel`"
+        )
     return Path(spec.origin).parent / "tests" / "data" / "MUTAG"
 
 

@@ -7,7 +7,6 @@ none, so that models of complete data stay what they were; a gap in it later is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,10 +38,6 @@ class Filling:
         count = np.maximum(known.sum(axis=0), 1)
         means = np.where(known, values, 0).sum(axis=0, dtype=np.float64) / count
         return Filling(tuple(means.tolist()), tuple(np.flatnonzero(~known.all(axis=0)).tolist()))
-
-    @staticmethod
-    def from_json(document: Mapping[str, Any] | None) -> Filling | None:
-        return None if document is None else Filling(tuple(document["means"]), tuple(document["gaps"]))
 
     def fill(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """((rows, columns + gaps) numbers without gaps, which rows had a gap where training had none)."""

@@ -7,7 +7,6 @@ and is counted. Missing numbers are filled by the mean of the training nodes (`w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -147,33 +146,3 @@ class Vocabulary:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
-
-    @staticmethod
-    def from_json(document: Mapping[str, Any]) -> Vocabulary:
-        """What `to_json` gave.
-
-        >>> from wlhn.data import load
-        >>> vocabulary = Vocabulary.fit(load("MUTAG"), edges=True)
-        >>> Vocabulary.from_json(vocabulary.to_json()) == vocabulary
-        True
-        """
-        nodes: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in document["nodes"].items()}
-        nodes["filling"] = Filling.from_json(nodes.get("filling"))  # runs of before it was there have none
-        edge_columns = document["edge_columns"]
-        return Vocabulary(
-            nodes=Encoding(**nodes),
-            columns=_columns(document["columns"]),
-            edges=document["edges"],
-            edge_columns=None if edge_columns is None else _columns(edge_columns),
-            edge_filling=Filling.from_json(document.get("edge_filling")),
-        )
-
-
-def _columns(document: Mapping[str, Any]) -> Columns:
-    known = document["known"]
-    return Columns(
-        width=document["width"],
-        known=None if known is None else tuple(map(tuple, known)),
-        shift=tuple(document["shift"]),
-        scale=tuple(document["scale"]),
-    )

@@ -33,7 +33,7 @@ def random_gin(
     vector for the label and direction).
 
     >>> import networkx as nx, wlhn
-    >>> hierarchy = wlhn.refine(nx.path_graph(5), iterations=2)
+    >>> hierarchy = wlhn.refine(nx.path_graph(5), rounds=2)
     >>> random_gin(hierarchy, dimension=4).shape, len(hierarchy.tree)
     (torch.Size([6, 4]), 6)
     """

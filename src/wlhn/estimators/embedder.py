@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from wlhn.errors import InputError
 from wlhn.estimators.base import GraphEstimator, graphs_of
 from wlhn.estimators.targets import are_fractions, flat, with_classes, with_numbers
+from wlhn.models.registry import model_class
 from wlhn.nn.capabilities import AnswersDepthByDepth
 from wlhn.runs.trained import untrained
 
@@ -29,6 +30,10 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
     def fit(self, graphs: Any, y: Any = None) -> Self:
         """With y, train to predict it (numbers with a fraction are regressed); without, keep the random weights."""
         data = graphs_of(graphs, "graph")
+        if not hasattr(model_class(self._model_name()), "levels"):
+            raise InputError(
+                f"{self._model_name()} places nothing in hyperbolic space; take a model that does, as wlhn"
+            )
         if y is None:
             self.trained_ = untrained(data, self._settings(), self.random_state)
             return self

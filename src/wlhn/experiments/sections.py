@@ -47,8 +47,9 @@ def _overview(table: Table, columns: list[Column], cells: Cells, page: str) -> s
         [_bold(row), *(_both(cells.get((c.key, row.key)), row, c, table.digits, page) for c in shown)] for row in rows
     ]
     ours = [cells.get((c.key, OURS)) for c in shown]
-    against = ("–" if cell is None else f"{cell.verdict}, {cell.extent}" for cell in ours)
-    lines.append(["WLHN against the paper, splits × runs", *against])
+    if any(ours):
+        against = ("–" if cell is None else f"{cell.verdict}, {cell.extent}" for cell in ours)
+        lines.append(["WLHN against the paper, splits × runs", *against])
     if table.best_published:
         best = (table.best_published.get(c.key) for c in shown)
         lines.append(["best published, same folds", *("–" if b is None else f"{b[0]} ({b[1]})" for b in best)])

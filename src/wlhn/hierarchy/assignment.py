@@ -39,7 +39,7 @@ def assign(
     `initial` and `edge_labels` are needed only where the fit was given arrays instead of what the graphs hold.
 
     >>> import networkx as nx, wlhn
-    >>> fitted = wlhn.refine(nx.path_graph(4), iterations=1)
+    >>> fitted = wlhn.refine(nx.path_graph(4), rounds=1)
     >>> new = wlhn.assign(fitted, nx.star_graph(3))
     >>> new.colours[1].tolist(), new.left_at.tolist()
     ([-1, 0, 0, 0], [1, 2, 2, 2])

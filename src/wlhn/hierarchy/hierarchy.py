@@ -53,7 +53,7 @@ class Hierarchy:
     """Colours of all nodes at depths 0 … T. Made by `refine`, by `load`, or from other parts of this package.
 
     >>> import networkx as nx, wlhn
-    >>> star = wlhn.refine(nx.star_graph(3), iterations=1)
+    >>> star = wlhn.refine(nx.star_graph(3), rounds=1)
     >>> star
     Hierarchy(4 nodes, colours per depth [1, 2])
     >>> star.distance([0, 1], [1, 2]).tolist()
@@ -170,7 +170,7 @@ class Hierarchy:
         """How many unordered pairs of graph nodes are at WL distance 0, 2, …, 2(T + 1), without visiting them.
 
         >>> import networkx as nx, wlhn
-        >>> wlhn.refine(nx.star_graph(3), iterations=1).distance_histogram().tolist()
+        >>> wlhn.refine(nx.star_graph(3), rounds=1).distance_histogram().tolist()
         [3, 3, 0]
         """
         sizes = [np.array([self.num_nodes]), *(self.count(t) for t in range(self.depth + 1))]

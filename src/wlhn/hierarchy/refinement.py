@@ -39,7 +39,7 @@ PER_JUMP = 16  # a jump through memory is worth that many numbers in a row
 
 def refine(
     graphs: Any,
-    iterations: int | None = None,
+    rounds: int | None = None,
     initial: Initial | ArrayLike = "uniform",
     edge_labels: bool | ArrayLike = False,
     directed: bool = False,
@@ -48,7 +48,7 @@ def refine(
 
     Args:
         graphs: n nodes in all.
-        iterations: so many rounds, or None: as many as it takes until no colour splits.
+        rounds: so many rounds, or None: as many as it takes until no colour splits.
         initial: `"uniform"`, `"degree"` (edges that enter), `"label"` (node labels), `"features"` (rows of x), or an
             array of labels (n,) or feature rows (n, d).
         edge_labels: whether neighbours count together with the label of the edge they come by. True takes the graphs'
@@ -65,8 +65,8 @@ def refine(
     [1, 3]
     """
     graphs = as_graphs(graphs)
-    if iterations is not None and iterations < 0:
-        raise InputError(f"iterations: expected 0 or more, found {iterations}")
+    if rounds is not None and rounds < 0:
+        raise InputError(f"rounds: expected 0 or more, found {rounds}")
     start, initial_values = encode("initial", initial_values_of(graphs, initial), graphs.num_nodes)
     edge_code, edge_values = np.empty(0, np.int32), None
     if edge_labels is not False:
@@ -76,10 +76,10 @@ def refine(
 
     colours, parents = [start], [np.zeros(len(initial_values), np.int32)]
     representatives = [_representatives(start, len(initial_values))]
-    while iterations is None or len(colours) <= iterations:
+    while rounds is None or len(colours) <= rounds:
         known = len(parents[-1])
         if len(parents) > 1 and known == len(parents[-2]):  # stable: nothing will ever split again
-            if iterations is None:
+            if rounds is None:
                 break
             colour, parent, representative = colours[-1], np.arange(known, dtype=np.int32), representatives[-1]
         else:

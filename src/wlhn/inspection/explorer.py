@@ -41,14 +41,14 @@ class Kept:
 
 
 def explorer_document(
-    dataset: Dataset, trained: Trained | None = None, iterations: int = 3, limit: int = COLOURS
+    dataset: Dataset, trained: Trained | None = None, rounds: int = 3, limit: int = COLOURS
 ) -> dict[str, Any]:
     """The page of a data set, or of what a trained model makes of it."""
     graphs = dataset.graphs
     space = None if trained is None else Space(trained, graphs)
     if space is None:
         seen = encoding(dataset).encode(graphs)
-        hierarchy = refine(graphs, iterations, seen if dataset.inputs else "degree")
+        hierarchy = refine(graphs, rounds, seen if dataset.inputs else "degree")
     else:
         hierarchy = space.hierarchy
     learned = None if space is None else space.tree_directions()

@@ -99,7 +99,7 @@ def graph_wl_distances(hierarchy: Hierarchy, graph: int, others: NDArray[Any]) -
     """The WL distance of one graph to others.
 
     >>> import networkx as nx, wlhn
-    >>> triples = wlhn.refine([nx.path_graph(3), nx.path_graph(3), nx.complete_graph(3)], iterations=1)
+    >>> triples = wlhn.refine([nx.path_graph(3), nx.path_graph(3), nx.complete_graph(3)], rounds=1)
     >>> graph_wl_distances(triples, 0, np.array([1, 2])).tolist()
     [0, 4]
     """

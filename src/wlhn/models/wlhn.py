@@ -39,7 +39,7 @@ class WLHNOptions(NetworkOptions):
         above=0,
     )
     learn_tau: bool = option(False, "Whether τ is learned (kept positive).")
-    tau_per_depth: bool = option(False, "Whether each depth has a τ of its own, which makes sense where it is learned.")
+    tau_per_depth: bool = option(False, "Whether each depth learns a τ of its own; with learn_tau.")
     lengths: Literal["fixed", "tanh", "log", "clipped", "first-release"] = option(
         "fixed",
         "Lengths of edges: τ for all, as in the paper's algorithm, or more of it the larger the features are "
@@ -73,6 +73,8 @@ class WLHN(Model):
     def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
         super().__init__(in_channels, out_channels, **keywords)
         options, d, depth = self.options, self.options.hidden_channels, self.options.num_layers
+        if options.tau_per_depth and not options.learn_tau:
+            raise InputError("tau_per_depth has no effect without learn_tau; leave it out, or learn τ")
         self.readout = READOUTS[options.readout]()
         self.encoder = input_encoder(in_channels, d)
         self.layers = nn.ModuleList(GINLayer(d, options.learn_epsilon, self.edge_channels) for _ in range(depth))

@@ -49,7 +49,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class MachineOptions(Options):
-    rounds: int = option(3, "Rounds of refinement, or hops, that it looks far.", at_least=0)
+    rounds: int = option(3, "How many rounds of refinement, or hops, it looks.", at_least=0)
 
 
 class Machine(Model, ABC):

@@ -70,4 +70,4 @@ def _refuse_finished(folder: Path) -> None:
     if (folder / CHECKPOINT).exists():  # killed between its last two steps
         with suppress(BusyError, OSError), only_writer(folder):
             (folder / CHECKPOINT).unlink(missing_ok=True)
-    raise InputError(f"{folder}: holds a finished run, expected a new folder")
+    raise InputError(f"{folder}: already holds a finished run; choose another folder")

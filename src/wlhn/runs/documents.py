@@ -11,6 +11,7 @@ from torch import Tensor
 
 from wlhn.data.dataset import Column, Level, Role, Task
 from wlhn.data.features import Degree, Encoding
+from wlhn.data.gaps import Filling
 from wlhn.data.vocabulary import Columns, Vocabulary
 from wlhn.errors import InputError
 from wlhn.files import read_json
@@ -84,6 +85,7 @@ def _column(column: Fields) -> Column:
         detail=column.get("detail", "a text", text),
         values=tuple(column.get("values", "a list of texts and numbers", list_of(scalar))),
         edge=column.get("edge", "true or false", lambda v: isinstance(v, bool)),
+        missing=column.get("missing", "a text", text) if "missing" in column.values else "",
     )
 
 
@@ -96,13 +98,30 @@ def read_vocabulary(path: Path, settings: Settings) -> Vocabulary:
     if (edges is not None) != settings.training.edge_features:
         raise document.wrong("edges", "there if, and only if, the model sees edges (edge_features in config.json)")
     if edges is None:
-        document.get("edge_columns", "null without edges", lambda v: v is None)
+        for name in ("edge_columns", "edge_filling"):
+            if document.values.get(name) is not None:
+                raise document.wrong(name, "null without edges")
         return Vocabulary(nodes, columns)
     of_edges = document.inside("edge_columns")
     edge_columns = _columns(of_edges)
     if edges == "labels" and (edge_columns.known is None or edge_columns.width != 1):
         raise of_edges.wrong("known", "the labels that edges have, in one column")
-    return Vocabulary(nodes, columns, edges, edge_columns)
+    edge_filling = _filling(document, "edge_filling")
+    if edge_filling is not None and len(edge_filling.means) + len(edge_filling.gaps) != edge_columns.width:
+        raise document.wrong("edge_filling", "means and gaps of as many columns as edge_columns has")
+    return Vocabulary(nodes, columns, edges, edge_columns, edge_filling)
+
+
+def _filling(document: Fields, name: str) -> Filling | None:
+    """What stands in for missing numbers; runs of before there was such a thing have none."""
+    if document.values.get(name) is None:
+        return None
+    filling = document.inside(name)
+    means = filling.get("means", "a list of numbers", list_of(number))
+    gaps = filling.get("gaps", "rising positions of columns", rising)
+    if gaps and not 0 <= gaps[0] <= gaps[-1] < len(means):
+        raise filling.wrong("gaps", f"from 0 to {len(means) - 1}")
+    return Filling(tuple(map(float, means)), tuple(gaps))
 
 
 def _encoding(nodes: Fields) -> Encoding:
@@ -116,6 +135,7 @@ def _encoding(nodes: Fields) -> Encoding:
         label_values=tuple(nodes.get("label_values", "rising whole numbers", rising)),
         max_degree=nodes.get("max_degree", "a whole number, 0 or more", whole),
         categories=tuple(nodes.get("categories", "a list of whole numbers", list_of(whole))),
+        filling=_filling(nodes, "filling"),
     )
 
 
@@ -137,7 +157,10 @@ def _check_width(where: Fields, nodes: Encoding, columns: Columns) -> None:
     least = len(nodes.label_values) if "label" in nodes.inputs else 0
     if not nodes.inputs:
         least = nodes.max_degree + 1 if nodes.degree == "onehot" else 1
-    if columns.width < least or ("x" not in nodes.inputs and columns.width > least):
+    if nodes.filling is not None:
+        least += len(nodes.filling.means) + len(nodes.filling.gaps)
+    exact = "x" not in nodes.inputs or nodes.filling is not None
+    if columns.width < least or (exact and columns.width > least):
         raise where.wrong("width", f"{least}, as `nodes` has it")
     if columns.known is not None and nodes.inputs != ("x",):
         raise where.wrong("known", "null, where nodes are not rows of categories")

@@ -48,7 +48,7 @@ def is_run(path: Path) -> bool:
 def save_run(folder: Path, trained: Trained, about: Mapping[str, Any], documents: Mapping[str, Any]) -> None:
     """Write a trained model and further JSON documents to a folder and seal it."""
     if is_run(folder):
-        raise InputError(f"{folder}: holds a finished run, expected a new folder")
+        raise InputError(f"{folder}: already holds a finished run; choose another folder")
     for name, document in documents.items():
         write_json(folder / name, document)
     with replacing(folder / MODEL) as draft:

@@ -63,7 +63,6 @@ def model_card(config: Mapping[str, Any]) -> str:
     lines += ["## Data", "", *_data(config), "", "## Scores", "", *_scores(config), "", "## Limits", ""]
     lines += [
         "- Labels and categories that training did not have are taken as unknown; `wlhn predict` counts them.",
-        f"- {settings['model']} tells apart what its rounds of colour refinement tell apart, and no more.",
         "- Scores are those of one split; other data may differ. `wlhn score` measures them there.",
         "",
         "## Use",

@@ -168,7 +168,7 @@ def _parquet(draft: Path, stack: ExitStack, first: dict[str, Any]) -> Callable[[
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise InputError("Parquet: needs the package pyarrow, expected `pip install wlhn[parquet]`") from None
+        raise InputError("Parquet: needs the package pyarrow; install it with `pip install wlhn[parquet]`") from None
     kinds = {float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
     schema = pa.schema([(name, kinds.get(type(value), pa.string())) for name, value in first.items()])
     text = {field.name for field in schema if field.type == pa.string()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -102,11 +103,11 @@ def train(
             logger.numbers({name: getattr(epoch, name) for name in LOGGED}, epoch.epoch)
             on_epoch(epoch)
 
-        run = _train(dataset, settings, ours, split, seed, workers, address, device, heard, draw, draw_confusion)
-        known = {} if run.test is None else run.test.metrics
-        logger.numbers({f"test_{k}": v for k, v in known.items() if v is not None}, run.fitted.best.epoch)
-        logger.close()
-        return run
+        with closing(logger):
+            run = _train(dataset, settings, ours, split, seed, workers, address, device, heard, draw, draw_confusion)
+            known = {} if run.test is None else run.test.metrics
+            logger.numbers({f"test_{k}": v for k, v in known.items() if v is not None}, len(run.fitted.history))
+            return run
 
 
 def _train(

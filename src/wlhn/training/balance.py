@@ -62,5 +62,6 @@ def imbalance(dataset: Dataset, items: NDArray[Any]) -> str | None:
         return None
     return (
         f"{count[least]} {what} have the class {dataset.classes[least]} and {count[most]} the class "
-        f"{dataset.classes[most]}, so accuracy says little: look at balanced accuracy, or try --class-weights balanced"
+        f"{dataset.classes[most]}, so accuracy says little: look at balanced accuracy, and "
+        "with a network try --class-weights balanced"
     )

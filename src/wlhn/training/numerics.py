@@ -17,7 +17,7 @@ from wlhn.nn.capabilities import HasPoints
 
 @dataclass(frozen=True)
 class Numerics:
-    """The numerical report of a run, over training items at its end."""
+    """The numerical report of a run, over training items at its end (of machines, validation items)."""
 
     largest_radius: float | None  # hyperbolic distance from the root; None for models without points
     dead_rows: float | None  # share of nodes whose features are all zero at some depth

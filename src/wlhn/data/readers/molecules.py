@@ -49,7 +49,9 @@ def read_smiles(
     """
     path = Path(path)
     if any(importlib.util.find_spec(package) is None for package in ("rdkit", "ogb")):
-        raise InputError(f"{path}: SMILES need the packages rdkit and ogb, expected `pip install 'wlhn[molecules]'`")
+        raise InputError(
+            f"{path}: SMILES need the packages rdkit and ogb; install it with `pip install 'wlhn[molecules]'`"
+        )
     named: tuple[Role, ...] = ("smiles", "split", "id")
     table = read_table(
         path, expected=("target",), named=named, rest="target", roles=roles, like=like, task=task, missing=missing

@@ -98,7 +98,9 @@ def ogb_score(name: str, y_true: ArrayLike, y_score: ArrayLike) -> dict[str, flo
     try:
         from ogb.graphproppred.evaluate import Evaluator
     except ImportError:
-        raise InputError("OGB's Evaluator needs the package ogb, expected `pip install 'wlhn[molecules]'`") from None
+        raise InputError(
+            "OGB's Evaluator needs the package ogb; install it with `pip install 'wlhn[molecules]'`"
+        ) from None
 
     scores = Evaluator(name).eval({"y_true": np.asarray(y_true), "y_pred": np.asarray(y_score)})
     return {metric: float(value) for metric, value in scores.items()}

@@ -51,7 +51,7 @@ class MorganForest(Machine):
     def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
         super().__init__(in_channels, out_channels, **keywords)
         if importlib.util.find_spec("rdkit") is None:
-            raise InputError("morgan-forest: needs the package rdkit, expected `pip install 'wlhn[molecules]'`")
+            raise InputError("morgan-forest: needs the package rdkit; install it with `pip install 'wlhn[molecules]'`")
         self.atom_columns = OGB_ATOM if _like_ogb(in_channels) else None
         self.bond_columns = OGB_BOND if self.atom_columns is not None else None
 
