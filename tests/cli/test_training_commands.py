@@ -118,7 +118,7 @@ def test_evaluate_compares(wlhn: Any, tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["train", "nowhere"], "neither a known data set nor a path"),
-        (["train", "--model", "gnn"], "model 'gnn' is not known; known are wlhn, gin"),
+        (["train", "--model", "gnn"], "model 'gnn' is not known; known are wlhn"),
         (["train", "--model", "gin", "--set", "tau=2"], "gin has no option 'tau'"),
         (["train", "--model", "wl-svm", "--dropout", "0.5"], "wl-svm has no option 'dropout'"),
         (["train", "--model", "mixhop", "--set", "hops=far"], "hops: must be a whole number, found 'far'"),

@@ -42,16 +42,16 @@ def test_held_out_nodes_are_predicted_from_two_hops() -> None:
     degree = edges[1].bincount(minlength=600).float()
     y = torch.zeros(600).index_add(0, edges[1], degree[edges[0]])[:, None]  # walks of two steps
     rows = torch.arange(400)
-    model = NeighbourhoodTrees(in_channels=1, rounds=2, out_channels=1, trees=100)
+    model = NeighbourhoodTrees(in_channels=1, rounds=2, out_channels=1, level="node", trees=100)
     model.fit(torch.ones(600, 1), edges, None, None, y=y[rows], task="regression", rows=rows)
     rest = (model(torch.ones(600, 1), edges) - y)[400:].square().mean()
     assert rest < 0.05 * y[400:].var()
-    again = NeighbourhoodTrees(in_channels=1, rounds=2, out_channels=1, trees=100)
+    again = NeighbourhoodTrees(in_channels=1, rounds=2, out_channels=1, level="node", trees=100)
     again.load_state_dict(model.state_dict())
     assert torch.equal(again(torch.ones(600, 1), edges), model(torch.ones(600, 1), edges))
 
 
 def test_too_many_columns_are_refused() -> None:
     model = build("neighbourhood-trees", "node", rounds=6)
-    with pytest.raises(InputError, match="5 features make 97655 columns in 6"):
+    with pytest.raises(InputError, match="5 features become 97655 columns after 6 rounds"):
         model.fit(*sample().inputs().values(), y=sample().targets("node"), task="classification")

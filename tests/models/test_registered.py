@@ -245,7 +245,7 @@ def test_help_names_every_option(name: str) -> None:
 
 
 def test_unknown_models_and_options_are_refused() -> None:
-    with pytest.raises(InputError, match=r"model 'gnn' is not known; known are wlhn, gin"):
+    with pytest.raises(InputError, match=r"model 'gnn' is not known; known are wlhn"):
         Settings.of("gnn")
     with pytest.raises(InputError, match="gin has no option 'readout'"):
         Settings.of("gin", readout="all")

@@ -69,7 +69,7 @@ def test_evaluate_by_processes_and_by_ray_gives_the_same(installed: Path, tmp_pa
         "--json",
     )
     outcomes = []
-    for name, who in (("here", ()), ("processes", ("--jobs", 2)), ("ray", ("--executor", "ray"))):
+    for name, who in (("here", ()), ("processes", ("--jobs", 2)), ("ray", ("--executor", "ray", "--address", "local"))):
         outcome = json.loads(run(installed, *given, "--out", tmp_path / name, *who))
         outcomes.append({key: value for key, value in outcome.items() if key != "seconds"})
     assert outcomes[0] == outcomes[1] == outcomes[2]

@@ -31,6 +31,12 @@ class Comparison:
 
 def compare(first: Outcome, second: Outcome) -> Comparison:
     """Paired tests of two outcomes of `evaluate` on the same splits."""
+    a, b, ratio = paired_scores(first, second)
+    return compare_scores(a, b, ratio)
+
+
+def paired_scores(first: Outcome, second: Outcome) -> tuple[NDArray[Any], NDArray[Any], float]:
+    """Scores of two outcomes, split by split, and the ratio of test to training items; refused on other splits."""
     for what, here, there in (
         ("data", first.plan.data, second.plan.data),
         ("metric", first.metric, second.metric),
@@ -41,7 +47,7 @@ def compare(first: Outcome, second: Outcome) -> Comparison:
     a, b = _scores(first), _scores(second)
     if len(a) != len(b):
         raise InputError(f"compare: {len(a)} runs here and {len(b)} there; compare outcomes of the same extent")
-    return compare_scores(a, b, float(np.mean([split.test / split.train for split in first.splits])))
+    return a, b, float(np.mean([split.test / split.train for split in first.splits]))
 
 
 def compare_scores(a: NDArray[Any], b: NDArray[Any], test_over_train: float) -> Comparison:
@@ -58,9 +64,16 @@ def compare_scores(a: NDArray[Any], b: NDArray[Any], test_over_train: float) -> 
     if len(gap) < 2 or not gap.any():
         return Comparison(float(gap.mean()), int((gap > 0).sum()), int((gap < 0).sum()), 1.0, 1.0)
     wilcoxon = float(stats.wilcoxon(gap, zero_method="zsplit").pvalue)
-    error = math.sqrt((1 / len(gap) + test_over_train) * float(gap.var(ddof=1)))
-    t_p = 2 * float(stats.t.sf(abs(gap.mean()) / error, df=len(gap) - 1)) if error else 0.0
+    t_p = corrected_t_p(gap, test_over_train)
     return Comparison(float(gap.mean()), int((gap > 0).sum()), int((gap < 0).sum()), wilcoxon, t_p)
+
+
+def corrected_t_p(gap: NDArray[Any], test_over_train: float) -> float:
+    """p of the corrected resampled t-test for differences of which not all are 0."""
+    from scipy import stats
+
+    error = math.sqrt((1 / len(gap) + test_over_train) * float(gap.var(ddof=1)))
+    return 2 * float(stats.t.sf(abs(gap.mean()) / error, df=len(gap) - 1)) if error else 0.0
 
 
 def _scores(outcome: Outcome) -> NDArray[Any]:

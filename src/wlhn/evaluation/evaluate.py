@@ -125,7 +125,7 @@ def compare_candidates(
 
 def _claimed(folder: Path) -> AbstractContextManager[None]:
     """The folder of an evaluation as this process's alone."""
-    check_free(folder, PLAN, OUTCOME, VALIDATION)
+    check_free(folder, PLAN, OUTCOME, VALIDATION, JOBS)
     return only_writer(folder, "evaluation")
 
 

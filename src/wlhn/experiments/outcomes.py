@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from wlhn.errors import InputError
-from wlhn.evaluation.comparison import compare
+from wlhn.evaluation.comparison import corrected_t_p, paired_scores
 from wlhn.evaluation.outcome import OUTCOME, Outcome, read_outcome
 from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.again import again
@@ -143,11 +143,12 @@ def against(cell: Cell, other: Cell | None, digits: int) -> str:
     if other is None or cell.row.key == other.row.key:
         return ""
     try:
-        comparison = compare(cell.outcome, other.outcome)
+        a, b, ratio = paired_scores(cell.outcome, other.outcome)
     except InputError:  # other splits, or another number of them
         return ""
-    difference = signed(cell.scale * comparison.difference, digits)
+    gap = a - b
+    difference = signed(cell.scale * float(gap.mean()), digits)
     if len(cell.outcome.splits) < 2:  # no spread, no test
         return difference
-    p = comparison.corrected_t_p
+    p = corrected_t_p(gap, ratio) if gap.any() else 1.0
     return f"{difference} ({f'p = {p:.2f}' if p >= 0.005 else 'p < 0.01'})"

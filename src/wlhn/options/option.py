@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import Field, asdict, dataclass, field, fields
+from functools import cache
 from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
 
 from wlhn.errors import InputError
@@ -68,8 +69,13 @@ def named_fields(options: type[Options]) -> dict[str, Field[Any]]:
 
 def choices_of(options: type[Options], name: str) -> tuple[Any, ...]:
     """What a text may be; nothing for numbers."""
-    hint = get_type_hints(options)[name]
-    return get_args(hint) if get_origin(hint) is Literal else ()
+    return _choices(options).get(name, ())
+
+
+@cache  # resolving annotations takes most of the time of reading a file of settings
+def _choices(options: Any) -> dict[str, tuple[Any, ...]]:
+    hints = get_type_hints(options)
+    return {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}
 
 
 @dataclass(frozen=True)
