@@ -44,6 +44,9 @@ SETTINGS = {
     "gat": {"hidden_channels": 8, "num_layers": 1, "epochs": 2, "attention_heads": 2},
     "dgcnn": {"hidden_channels": 8, "num_layers": 1, "epochs": 2, "sort_nodes": 10},
     "wl-svm": {"rounds": 2},
+    "wl-oa": {"rounds": 2},
+    "wl-linear": {"rounds": 2, "code": "thermometer"},
+    "two-voices": {"hidden_channels": 8, "num_layers": 2, "epochs": 2},
     "neighbourhood-trees": {"rounds": 1, "trees": 3},
 }
 EXTREMES: list[Any] = [

@@ -24,10 +24,13 @@ from wlhn.training.settings import Settings
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One of a network, and of both kinds of machines."""
+    """One of a network, of both kinds of machines, and of what is both a network and a machine."""
     place = tmp_path_factory.mktemp("runs")
     train(tiny(), Settings.of(hidden_channels=8, num_layers=2, epochs=2), place / "wlhn")
-    train(tiny(), Settings.of("wl-svm", rounds=2), place / "wl-svm")
+    for name in ("wl-svm", "wl-oa", "wl-linear"):
+        train(tiny(), Settings.of(name, rounds=2), place / name)
+    train(tiny(), Settings.of("wl-linear", rounds=1, code="thermometer"), place / "thermometer")
+    train(tiny(), Settings.of("two-voices", hidden_channels=8, num_layers=2, epochs=2), place / "two-voices")
     train(load("karate"), Settings.of("neighbourhood-trees", rounds=1, trees=3), place / "neighbourhood-trees")
     return place
 
@@ -102,18 +105,74 @@ TENSORS: list[tuple[str, str, Callable[[Any], Any], str]] = [  # model, tensor, 
     ("wlhn", "encoder.weight", lambda t: t * torch.nan, "encoder.weight: must be finite"),
     ("wlhn", "encoder.weight", lambda t: None, "encoder.weight: is missing"),
     ("wlhn", "stranger", lambda t: torch.ones(1), "stranger: is not a tensor of this model"),
-    ("wl-svm", "x", lambda t: t[:, :1].clone(), "x: must be"),
-    ("wl-svm", "x", lambda t: None, "x: is missing"),
-    ("wl-svm", "batch", lambda t: t * 2**40, "batch: must be from 0"),
-    ("wl-svm", "batch", lambda t: t.flip(0), "batch: must rise"),
-    ("wl-svm", "edge_index", lambda t: t - 1, "edge_index: must be from 0"),
-    ("wl-svm", "edge_index", lambda t: t.T.contiguous(), "edge_index: must be"),
-    ("wl-svm", "y", lambda t: t + 7, "y: must be from 0 to 1"),
-    ("wl-svm", "y", lambda t: t[:-1].clone(), "y: must be"),
-    ("wl-svm", "task", lambda t: t + 9, "task: must be from 0 to 2"),
-    ("wl-svm", "seed", lambda t: t - 1, "seed: must be from 0"),
+    ("neighbourhood-trees", "x", lambda t: t[:, :0].clone(), "x: must be"),
+    ("neighbourhood-trees", "x", lambda t: None, "x: is missing"),
+    ("neighbourhood-trees", "batch", lambda t: t + 2**40, "batch: must be from 0"),
+    ("neighbourhood-trees", "batch", lambda t: torch.arange(len(t)), "batch: must rise .* same at both ends"),
+    ("neighbourhood-trees", "batch", lambda t: torch.arange(len(t)).flip(0), "batch: must rise"),
+    ("neighbourhood-trees", "edge_index", lambda t: t - 1, "edge_index: must be from 0"),
+    ("neighbourhood-trees", "edge_index", lambda t: t.T.contiguous(), "edge_index: must be"),
+    ("neighbourhood-trees", "y", lambda t: t + 7, "y: must be from 0 to 1"),
+    ("neighbourhood-trees", "y", lambda t: t[:-1].clone(), "y: must be"),
+    ("neighbourhood-trees", "task", lambda t: t + 9, "task: must be from 0 to 2"),
+    ("neighbourhood-trees", "seed", lambda t: t - 1, "seed: must be from 0"),
     ("neighbourhood-trees", "rows", lambda t: t + 1000, "rows: must be from 0"),
     ("neighbourhood-trees", "task", lambda t: t * 0 + 2, "y: must be 20 rows of 2 numbers"),
+    ("wl-svm", "task", lambda t: t + 9, "task: must be from 0 to 2"),
+    ("wl-svm", "task", lambda t: None, "task: is missing"),
+    ("wl-svm", "task", lambda t: t + 1, "classes: is not something"),
+    ("wl-svm", "classes", lambda t: t + 50, "classes: must be from 0 to 1, found 50 to 51"),
+    ("wl-svm", "classes", lambda t: t.flip(0), "classes: must be two or more, rising"),
+    ("wl-svm", "classes", lambda t: t[:1].clone(), "classes: must be two or more"),
+    ("wl-svm", "classes", lambda t: None, "classes: is missing"),
+    ("wl-svm", "stranger", lambda t: torch.ones(1), "stranger: is not something that a machine remembers"),
+    ("wl-svm", "weight", lambda t: t[:, :0].clone(), "weight: must be of one support vector or more"),
+    ("wl-svm", "weight", lambda t: t.float(), "weight: must be .* of torch.float64"),
+    ("wl-svm", "weight", lambda t: t * torch.inf, "weight: must be finite"),
+    ("wl-svm", "weight", lambda t: t[:, 1:].clone(), r"support.ptr: must be \("),
+    ("wl-svm", "weight", lambda t: torch.cat([t, t]), r"weight: must be \(1, "),
+    ("wl-svm", "intercept", lambda t: torch.cat([t, t]), r"intercept: must be \(1,\)"),
+    ("wl-oa", "tree.colour_1", lambda t: t + 10**6, "tree.colour_1: must be numbers from 0 to 2"),
+    ("wl-oa", "tree.parents_2", lambda t: t - 1, "tree.parents_2: must be numbers from 0"),
+    ("wl-oa", "tree.parents_2", lambda t: t.flip(0), "tree.parents_2: must never fall"),
+    ("wl-oa", "tree.parents_2", lambda t: t[:-1].clone(), "tree.ptr_2: must be .* numbers"),
+    ("wl-oa", "tree.parents_1", lambda t: t.long(), "tree.parents_1: must be .* of torch.int32"),
+    ("wl-oa", "tree.ptr_1", lambda t: t + 1, "tree.ptr_1: must begin with 0"),
+    ("wl-oa", "tree.edge_1", lambda t: t + 1, "tree.edge_1: must be numbers from 0 to 0"),
+    ("wl-oa", "tree.times_2", lambda t: t * 0, "tree.times_2: must be 1 or more"),
+    ("wl-oa", "tree.times_2", lambda t: None, "tree.times_2: is missing"),
+    ("wl-oa", "tree.times_3", lambda t: torch.ones(1), "tree.times_3: is not something"),
+    ("wl-oa", "tree.edge_values", lambda t: torch.ones(1, 1), "tree.edge_values: is not something"),
+    ("wl-oa", "tree.initial_values", lambda t: t[:, :1].clone(), r"tree.initial_values: must be \(3, 3\)"),
+    ("wl-oa", "tree.initial_values", lambda t: t[0, 0].clone(), r"tree.initial_values: must be \(0, 3\)"),
+    ("wl-oa", "support.colour", lambda t: t + 10**6, "support.colour: must be from 0"),
+    ("wl-oa", "support.colour", lambda t: t * 0, "support.colour: must rise in each row"),
+    ("wl-oa", "support.ptr", lambda t: t + 1, "support.ptr: must be from 0"),
+    ("wl-oa", "support.ptr", lambda t: t.flip(0), "support.ptr: must begin with 0, never fall"),
+    ("wl-oa", "support.count", lambda t: -t, "support.count: must be from 1"),
+    ("wl-oa", "support.count", lambda t: t[1:].clone(), r"support.count: must be \("),
+    ("wl-oa", "support.first", lambda t: t + 1, "support.first: must be where the depths of the tree begin"),
+    ("wl-oa", "support.first_unseen", lambda t: t * 2**40, "support.first_unseen: must be where"),
+    ("wl-linear", "coefficient", lambda t: t[:, 1:].clone(), r"coefficient: must be \(1, "),
+    ("wl-linear", "coefficient", lambda t: t.T.contiguous(), r"coefficient: must be \(1, "),
+    ("wl-linear", "tree.colour_2", lambda t: t + 10**6, "tree.colour_2: must be numbers from 0"),
+    ("wl-linear", "steps", lambda t: torch.ones(3), "steps: is not something"),
+    ("thermometer", "steps", lambda t: None, "steps: is missing"),
+    ("thermometer", "steps", lambda t: -t, "steps: must be from 1"),
+    ("thermometer", "steps", lambda t: t * 2**40, "steps: must be from 1"),
+    ("thermometer", "steps", lambda t: t + 1, r"coefficient: must be \(1, "),
+    ("two-voices", "encoder.weight", lambda t: t[:4].clone(), r"encoder.weight: must be \(8, 3\)"),
+    ("two-voices", "stranger", lambda t: torch.ones(1), "stranger"),
+    ("two-voices", "tree_voice.stranger", lambda t: torch.ones(1), "tree_voice.stranger: is not something"),
+    ("two-voices", "tree_voice.rounds", lambda t: t * 0 + 3, "tree_voice.rounds: must be from 0 to 2"),
+    ("two-voices", "tree_voice.rounds", lambda t: t[None], r"tree_voice.rounds: must be \(\) of torch.int64"),
+    ("two-voices", "tree_voice.rounds", lambda t: None, "tree_voice.rounds: is missing"),
+    ("two-voices", "tree_voice.gain", lambda t: None, "tree_voice.gain: is missing"),
+    ("two-voices", "tree_voice.gain", lambda t: -t, "tree_voice.gain: must be 0 or more"),
+    ("two-voices", "tree_voice.gain", lambda t: t.expand(2).clone(), r"tree_voice.gain: must be \(\) of torch.float32"),
+    ("two-voices", "tree_voice.classes", lambda t: t + 50, "tree_voice.classes: must be from 0 to 1"),
+    ("two-voices", "tree_voice.weight", lambda t: t[:, :0].clone(), "tree_voice.weight: must be of one support vector"),
+    ("two-voices", "tree_voice.support.colour", lambda t: t + 10**6, "tree_voice.support.colour: must be from 0"),
 ]
 
 
@@ -124,6 +183,26 @@ def test_tensors(copied: Any, model: str, name: str, change: Callable[[Any], Any
     changed = change(tensors.pop(name, None))
     save_file(tensors | ({} if changed is None else {name: changed}), folder / "model.safetensors")
     refused(folder, f"model.safetensors.*{message}")
+
+
+def test_a_voice_that_is_missing_is_missed(copied: Any) -> None:
+    folder = copied("two-voices")
+    tensors = load_file(folder / "model.safetensors")
+    network = {name: tensor for name, tensor in tensors.items() if not name.startswith("tree_voice.")}
+    save_file(network, folder / "model.safetensors")
+    refused(folder, "what two-voices fits after its network is missing")
+
+
+def test_rounds_without_number_are_refused_at_the_first_that_is_not_there(copied: Any) -> None:
+    from wlhn.runs.weights import load_model
+
+    with pytest.raises(InputError, match=r"tree.parents_3: is missing"):
+        load_model(copied("wl-oa") / "model.safetensors", Settings.of("wl-oa", rounds=2**47), 3, 2, "graph", 0)
+
+
+def test_what_was_not_edited_loads(runs: Path) -> None:
+    for folder in sorted(runs.iterdir()):
+        load_run(folder)
 
 
 ARRAYS: list[tuple[str, Callable[[Any], Any], str]] = [  # array, change, what is said

@@ -20,11 +20,13 @@ import torch
 from torch import Tensor
 
 from wlhn.batching.colour_batch import ColourBatch, node_batch
+from wlhn.errors import InputError
 from wlhn.models.machines.subtree import WLOA, WLSVM
 from wlhn.models.machines.wl_linear import WLLinear
 from wlhn.models.wlhn import WLHN, WLHNOptions
 from wlhn.nn.encoders import Channels, check_width
 from wlhn.nn.machine import TASKS
+from wlhn.nn.memory import shaped, within
 from wlhn.nn.tree_machine import TreeMachine
 from wlhn.options.option import option
 
@@ -126,11 +128,26 @@ class TwoVoices(WLHN):
         tree = {name.removeprefix(TREE): part for name, part in state_dict.items() if name.startswith(TREE)}
         self.machine = None
         if tree:
-            self.gain = tree.pop("gain")
-            self.machine = self._machine(int(tree.pop("rounds")), 1.0)  # the penalty was for learning
-            self.machine.load_state_dict(tree)
+            try:
+                self.machine, self.gain = self._fitted_machine(tree)
+            except InputError as error:
+                raise InputError(f"{TREE}{error}") from None
         network = {name: part for name, part in state_dict.items() if not name.startswith(TREE)}
         return super().load_state_dict(network, strict, assign)
+
+    def _fitted_machine(self, state: Mapping[str, Tensor]) -> tuple[TreeMachine, Tensor]:
+        """(machine, gain) from a state that may come from anywhere."""
+        for name in ("rounds", "gain"):
+            if name not in state:
+                raise InputError(f"{name}: is missing")
+        within("rounds", shaped("rounds", state["rounds"], ()), 0, len(self.layers) + 1)
+        machine = self._machine(int(state["rounds"]), 1.0)  # the penalty was for learning
+        machine.load_state_dict({name: part for name, part in state.items() if name not in ("rounds", "gain")})
+        each = () if machine.task == TASKS[0] else (self.out_channels,)
+        gain = shaped("gain", state["gain"], each, (torch.float32,))
+        if bool((gain < 0).any()):
+            raise InputError("gain: must be 0 or more")
+        return machine, gain
 
 
 def _centred(outputs: Tensor, task: str) -> Tensor:

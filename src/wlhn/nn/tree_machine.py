@@ -24,12 +24,12 @@ from wlhn.hierarchy import Hierarchy, refine
 from wlhn.kernels.matching import cut, tree_arrays, tree_from_arrays
 from wlhn.nn.encoders import Channels, check_width
 from wlhn.nn.machine import LEAST, TASKS, MachineOptions
+from wlhn.nn.memory import TREE, check_tree_memory, shaped
 from wlhn.nn.model import Model
 from wlhn.nn.pooling import graph_of_node
 from wlhn.options.training import InputOptions
 
 Array = NDArray[Any]
-TREE = "tree."
 
 
 class TreeMachine(Model, ABC):
@@ -50,6 +50,20 @@ class TreeMachine(Model, ABC):
         self, own: Hierarchy, y: Array, task: str, seed: int, rows: Array | None
     ) -> tuple[Hierarchy, dict[str, Array]]:
         """(the part of the tree to remember, numbers to remember); `rows` are the outputs that have targets, or all."""
+
+    @property
+    @abstractmethod
+    def numbers(self) -> tuple[str, ...]:
+        """Names of the numbers to remember beside `intercept`."""
+
+    @abstractmethod
+    def check_numbers(self, memory: Mapping[str, Tensor], colours: list[int], machines: int) -> None:
+        """Numbers of these names that may come from anywhere fit a tree of so many colours at each depth, and so many
+        machines; an `InputError` names the one that does not."""
+
+    @abstractmethod
+    def num_machines(self, classes: int) -> int:
+        """How many machines tell three classes or more apart."""
 
     @abstractmethod
     def recall(self, memory: Mapping[str, Array]) -> None:
@@ -153,12 +167,28 @@ class TreeMachine(Model, ABC):
         return dict(self.memory)
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
-        """Be as the machine was that gave this state."""
+        """Be as the machine was that gave this state, or something like it: it may come from anywhere."""
+        self._check(state_dict)
         self.memory = dict(state_dict)
         arrays = {name: tensor.numpy() for name, tensor in self.memory.items()}
         kept = {name.removeprefix(TREE): part for name, part in arrays.items() if name.startswith(TREE)}
         self.tree = tree_from_arrays(kept, self.options.rounds)
         self.recall(arrays)
+
+    def _check(self, memory: Mapping[str, Tensor]) -> None:
+        width, edge_width = (n if isinstance(n, int) else len(n) for n in (self.in_channels, self.edge_channels))
+        colours, classes = check_tree_memory(
+            memory,
+            ("intercept", *self.numbers),
+            rounds=self.options.rounds,
+            width=width,
+            edge_width=edge_width,
+            outputs=self.out_channels,
+            tasks=TASKS,
+        )
+        machines = {0: self.out_channels, 2: 1}.get(classes) or self.num_machines(classes)
+        shaped("intercept", memory["intercept"], (machines,), (torch.float64,))
+        self.check_numbers(memory, colours, machines)
 
 
 def of_each_target(y: Array, task: str) -> list[Array]:

@@ -34,12 +34,15 @@ def load_model(path: Path, settings: Settings, *widths: Any) -> nn.Module:
     if not isinstance(outline, FittedInOneGo):  # whose state is its own to check
         wanted = outline.state_dict()
         later = isinstance(outline, FitsAfterwards)  # then there is more, which it checks itself
+        if later and tensors.keys() <= wanted.keys():
+            raise InputError(f"{path}: what {settings.model} fits after its network is missing")
         _compare(path, {k: v for k, v in tensors.items() if k in wanted or not later}, wanted)
     model = build_model(settings.model, settings.options, *widths)
     try:
         model.load_state_dict(tensors)
     except Exception as error:  # whatever models say of tensors that make no sense to them
-        raise InputError(f"{path}: does not hold a {settings.model} ({error})") from None
+        said = " ".join(str(error).split())  # on one line
+        raise InputError(f"{path}: does not hold a {settings.model} ({said})") from None
     return model
 
 

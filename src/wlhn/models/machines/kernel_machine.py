@@ -11,16 +11,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
+from wlhn.errors import InputError
 from wlhn.hierarchy import Hierarchy
 from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.kept import kept_matrix
 from wlhn.nn.machine import MachineOptions
+from wlhn.nn.memory import shaped, within
 from wlhn.nn.tree_machine import TreeMachine, known_targets, of_each_target
 from wlhn.options.option import option
 
@@ -75,6 +79,33 @@ class KernelMachine(TreeMachine):
                 for one, row in ((i, j - 1), (j, i)):
                     weight[pair, support[label == one]] = made.dual_coef_[row, label == one]
         return weight, made.intercept_
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return ("weight", *(COUNTS + name for name in ("ptr", "colour", "count", "first", "first_unseen")))
+
+    def check_numbers(self, memory: Mapping[str, Tensor], colours: list[int], machines: int) -> None:
+        weight, ptr, colour = memory["weight"], memory[COUNTS + "ptr"], memory[COUNTS + "colour"]
+        support, entries, known = weight.shape[-1] if weight.ndim else 0, colour.numel(), sum(colours)
+        shaped("weight", weight, (machines, support), (torch.float64,))
+        if not support:
+            raise InputError("weight: must be of one support vector or more, found none")
+        within(COUNTS + "ptr", shaped(COUNTS + "ptr", ptr, (support + 1,)), 0, entries + 1)
+        if int(ptr[0]) != 0 or int(ptr[-1]) != entries or bool((ptr.diff() < 0).any()):
+            raise InputError(f"{COUNTS}ptr: must begin with 0, never fall, and end with the number of entries")
+        within(COUNTS + "colour", shaped(COUNTS + "colour", colour, (entries,)), 0, known)
+        row = torch.arange(support).repeat_interleave(ptr.diff())
+        if bool(((row * known + colour).diff() <= 0).any()):
+            raise InputError(f"{COUNTS}colour: must rise in each row")
+        count = shaped(COUNTS + "count", memory[COUNTS + "count"], (entries,), (torch.int32,))
+        within(COUNTS + "count", count, 1, 1 << 31)
+        first = torch.tensor([0, *accumulate(colours)])
+        for name, wanted in (("first", first), ("first_unseen", torch.full_like(first, known))):
+            if not torch.equal(shaped(COUNTS + name, memory[COUNTS + name], tuple(first.shape)), wanted):
+                raise InputError(f"{COUNTS}{name}: must be where the depths of the tree begin, {wanted.tolist()}")
+
+    def num_machines(self, classes: int) -> int:
+        return classes * (classes - 1) // 2
 
     def recall(self, memory: Mapping[str, Array]) -> None:
         arrays = {name.removeprefix(COUNTS): part for name, part in memory.items() if name.startswith(COUNTS)}

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from wlhn.errors import InputError
 from wlhn.hierarchy import Hierarchy
@@ -19,6 +21,7 @@ from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.explicit import Code, coded_rows, for_scikit_learn, largest_counts
 from wlhn.kernels.matching import match
 from wlhn.nn.machine import MachineOptions
+from wlhn.nn.memory import shaped, within
 from wlhn.nn.tree_machine import TreeMachine, known_targets, of_each_target
 from wlhn.options.option import option
 
@@ -74,6 +77,21 @@ class WLLinear(TreeMachine):
             intercept.append(np.atleast_1d(made.intercept_))
         numbers = {"coefficient": np.concatenate(coefficient), "intercept": np.concatenate(intercept)}
         return tree, numbers if steps is None else numbers | {"steps": steps}
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return ("coefficient", "steps") if self.options.code == "thermometer" else ("coefficient",)
+
+    def check_numbers(self, memory: Mapping[str, Tensor], colours: list[int], machines: int) -> None:
+        coefficient, columns = memory["coefficient"], sum(colours)
+        if "steps" in memory:
+            steps, size = shaped("steps", memory["steps"], (columns,)), coefficient.numel()
+            within("steps", steps, 1, size + 1)  # so that their sum can be counted
+            columns = int(steps.sum())
+        shaped("coefficient", coefficient, (machines, columns), (torch.float64,))
+
+    def num_machines(self, classes: int) -> int:
+        return classes
 
     def recall(self, memory: Mapping[str, Array]) -> None:
         self.coefficient, self.intercept = memory["coefficient"], memory["intercept"]
