@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import Field, asdict, dataclass, field, fields
 from functools import cache
-from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Self, cast, get_args, get_origin, get_type_hints
 
 from wlhn.errors import InputError
 
@@ -69,7 +69,7 @@ def named_fields(options: type[Options]) -> dict[str, Field[Any]]:
 
 def choices_of(options: type[Options], name: str) -> tuple[Any, ...]:
     """What a text may be; nothing for numbers."""
-    return _choices(options).get(name, ())
+    return _choices(cast(Any, options)).get(name, ())
 
 
 @cache  # resolving annotations takes most of the time of reading a file of settings
