@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from tiny import tiny
 from wlhn.data.readers.ogb import ogb_score
 from wlhn.errors import InputError
 from wlhn.files import write_json
+from wlhn.runs import trained as trained_module
 from wlhn.runs.run_folder import check_run, load_run
 from wlhn.runs.train import TrainedRun, train
 from wlhn.training.metrics import average_precision, roc_auc
@@ -110,3 +112,18 @@ def test_scores_of_many_tasks_are_those_of_ogb() -> None:
     many[random.random(many.shape) < 0.3] = np.nan
     scores = random.random(many.shape)
     assert average_precision(many, scores) == pytest.approx(ogb_score("ogbg-molpcba", many, scores)["ap"])
+
+
+def test_a_model_without_colours_never_refines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds: list[int] = []
+    real = trained_module.refine
+
+    def counted(graphs: Any, depth: int, *rest: Any) -> Any:
+        rounds.append(depth)
+        return real(graphs, depth, *rest)
+
+    monkeypatch.setattr(trained_module, "refine", counted)
+    for model in ("wlhn", "mlp"):
+        train(tiny(), Settings.of(model, hidden_channels=4, num_layers=2, epochs=1), tmp_path / model)
+        assert sum(len(part.outputs) for part in load_run(tmp_path / model).predict(tiny().graphs)) == len(tiny())
+    assert rounds == [2, 0]

@@ -79,8 +79,9 @@ def predict(
         say(f"{len(dataset.skipped)} could not be read and have an empty answer: {dataset.skipped[0].why}.")
     if unseen.nodes or unseen.edges:
         say(f"Not seen in training: labels of {unseen.nodes} nodes and {unseen.edges} edges, taken as unknown.")
-    share = unseen.colours[-1] / max(nodes, 1)
-    say(f"{share:.1%} of the nodes have a neighbourhood (WL colour) that training did not have.")
+    if trained.colours.depth:
+        share = unseen.colours[-1] / max(nodes, 1)
+        say(f"{share:.1%} of the nodes have a neighbourhood (WL colour) that training did not have.")
     if scores is not None:
         say(f"Against the targets of {scores.items} {trained.level}s here: {scores_in_a_line(scores)}.")
 

@@ -54,5 +54,5 @@ def alike(hierarchy: Hierarchy, graph: int, count: int) -> Alike:
 def _seen_by(trained: Trained, graphs: Graphs) -> Hierarchy:
     encoded = trained.vocabulary.encode(graphs)
     return make_quotient(
-        encoded.graphs, encoded.x, trained.colours.depth, encoded.graphs.edge_attr is not None
+        encoded.graphs, encoded.x, trained.colours.depth or ROUNDS, encoded.graphs.edge_attr is not None
     ).hierarchy
