@@ -58,7 +58,7 @@ def test_partitions_are_those_of_networkx(seed: int, edge_labels: bool) -> None:
         nx.set_edge_attributes(graph, {edge: int(rng.integers(2)) for edge in graph.edges}, "label")
     theirs = [
         nx.weisfeiler_lehman_subgraph_hashes(
-            graph, node_attr="label", edge_attr="label" if edge_labels else None, rounds=3, digest_size=16
+            graph, node_attr="label", edge_attr="label" if edge_labels else None, iterations=3, digest_size=16
         )
         for graph in graphs
     ]

@@ -211,6 +211,13 @@ def ray() -> Iterator[None]:
 
 @pytest.mark.usefixtures("ray")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data.context")
+def command_of(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:  # gone meanwhile
+        return ""
+
+
 def test_a_worker_killed_in_the_second_epoch_of_five_changes_nothing(together: Path, tmp_path: Path) -> None:
     """Ray Train starts the workers anew, and the numbers are those of an undisturbed run, bit for bit."""
     from wlhn.training.data_parallel import fit_together
@@ -218,7 +225,7 @@ def test_a_worker_killed_in_the_second_epoch_of_five_changes_nothing(together: P
     workers: dict[int, set[int]] = {}  # at which epoch who was at work
 
     def kill(epoch: Epoch) -> None:
-        found = [p for p in psutil.Process().children(recursive=True) if "RayTrainWorker" in " ".join(p.cmdline())]
+        found = [p for p in psutil.Process().children(recursive=True) if "RayTrainWorker" in command_of(p)]
         if not workers:
             found[1].kill()
         workers[epoch.epoch] = {process.pid for process in found}
