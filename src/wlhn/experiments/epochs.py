@@ -84,8 +84,8 @@ def times_section(item: str, results: Path, link: str) -> str:
     parts = [f"## {paper['title']}", f"{paper['about']} {again(item)}."]
     if not found:
         return "\n\n".join([*parts, "Not run."])
-    parts.append(
-        f"Width {CHANNELS}, {LAYERS} layers, batches of {BATCH}; the best of the rounds, in which they take turns. "
+    parts[-1] += (
+        f" Width {CHANNELS}, {LAYERS} layers, batches of {BATCH}; the best of the rounds, in which they take turns. "
         "Ratios are ours / the paper's."
     )
     header = ["", "HGCN/GIN", "WLHN/GIN", "GIN s", "HGCN s", "WLHN s", "threads", "version"]
