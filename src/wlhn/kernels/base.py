@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -90,8 +91,9 @@ class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TreeTransformer):
     def _n_features_out(self) -> int:
         return len(self.counts_)
 
+    @abstractmethod
     def _matrix(self, a: ColourCounts, b: ColourCounts | None, report: Report) -> Array:
-        raise NotImplementedError
+        """Similarities or distances of these graphs, or of these to those."""
 
 
 def check_depth(depth: int, weights: Any) -> None:
