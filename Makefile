@@ -8,6 +8,7 @@ PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constr
 
 demo: $(VENV)/.demo
 	$(BIN)/wlhn train
+	$(BIN)/wlhn evaluate MUTAG --grid defaults --final-runs 1 --out runs/MUTAG-ten-folds
 
 # One thread each: small tensors gain nothing from more, and spinning threads lose much on a busy machine.
 test: lint

@@ -141,7 +141,7 @@ def test_evaluate_compares(wlhn: Any, tmp_path: Path) -> None:
             ["evaluate", "MUTAG", "--out", "o", "--protocol", "guess"],
             "protocol 'guess' is not known; known are ",
         ),
-        (["evaluate", "MUTAG", "--out", "o", "--grid", "huge"], "--grid huge: is neither lean nor paper nor a file"),
+        (["evaluate", "MUTAG", "--out", "o", "--grid", "huge"], "--grid huge: is not one of defaults, lean, paper"),
         (
             ["evaluate", "karate", "--out", "o", "--protocol", "fixed-splits"],
             "came without splits; choose another",

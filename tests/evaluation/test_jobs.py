@@ -198,14 +198,19 @@ def test_protocols_give_disjoint_parts(name: str) -> None:
 
 
 def test_grids_say_what_they_are() -> None:
-    for name in ("paper", "lean"):
+    for name in ("paper", "lean", "defaults"):
         assert grid_document(name)["about"]
         assert grid_document(name)["leaves_out"]
         for level in ("graph", "node"):
             assert len(set(read_grid(name, "wlhn", level))) == len(read_grid(name, "wlhn", level))
             assert {settings.model for settings in read_grid(name, "gin", level)} == {"gin"}
-    with pytest.raises(InputError, match="is neither lean nor paper nor a file"):
+    with pytest.raises(InputError, match="is not one of defaults, lean, paper, and there is no such file"):
         read_grid("huge", "wlhn", "graph")
+
+
+def test_the_grid_of_defaults_is_what_train_uses() -> None:
+    for level in ("graph", "node"):
+        assert read_grid("defaults", "gin", level) == [Settings.of("gin")]
 
 
 def test_paired_tests_see_a_shift_and_no_difference() -> None:

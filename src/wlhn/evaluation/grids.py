@@ -1,4 +1,4 @@
-"""Grids of settings: JSON files, the package's own (`paper`, `lean`) or the user's.
+"""Grids of settings: JSON files, the package's own (`paper`, `lean`, `defaults`) or the user's.
 
 A grid has `about` and `leaves_out` (what it says of itself), `settings` (fixed values), `grid` (lists of values, all
 combinations of which are tried), and further `settings` and `grid` for some: `levels` for graph or node tasks, `models`
@@ -54,7 +54,7 @@ def grid_document(grid: str) -> dict[str, Any]:
     known = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
     path = known.get(grid, Path(grid))
     if not path.is_file():
-        raise InputError(f"--grid {grid}: is neither {' nor '.join(known)} nor a file")
+        raise InputError(f"--grid {grid}: is not one of {', '.join(known)}, and there is no such file")
     try:
         document = json.loads(path.read_bytes())
     except ValueError as error:

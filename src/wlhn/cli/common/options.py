@@ -32,7 +32,10 @@ Plugin = Annotated[
     list[Path] | None,
     typer.Option("--plugin", help="A Python file that registers models, data sets or protocols; repeatable."),
 ]
-Grid = Annotated[str, typer.Option("--grid", help="lean, paper, or a JSON file of settings to choose from.")]
+Grid = Annotated[
+    str,
+    typer.Option("--grid", help="defaults (one candidate), lean, paper, or a JSON file of settings to choose from."),
+]
 Splits = Annotated[
     int | None,
     typer.Option("--splits", min=1, help="Only the first splits; the results say so.", show_default="all"),
