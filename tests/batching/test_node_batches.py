@@ -92,7 +92,7 @@ def test_large_graphs_are_learned_in_batches_and_answered_by_depths(
     split = Split(np.arange(0, 60, 2), np.arange(1, 60, 4), np.arange(3, 60, 4))
     small = {"hidden_channels": 8, "num_layers": 2, "epochs": 3, "whole_graph_nodes": 10, "nodes_per_batch": 7}
     settings = Settings.of(model, **small, **options)
-    monkeypatch.setattr("wlhn.runs.trained.AT_ONCE", 11)
+    monkeypatch.setattr("wlhn.runs.trained.NODES_AT_A_TIME", 11)
     monkeypatch.setattr("wlhn.runs.layerwise.ROWS", 5)
     problem = Problem(dataset, split, settings)
     sizes = [len(batch.items) for batch in problem.batches(split.train, shuffle_seed=1)]

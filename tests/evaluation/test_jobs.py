@@ -240,7 +240,7 @@ def test_outcomes_keep_what_they_say_on_disk(data: Path, tmp_path: Path) -> None
 
 
 def test_an_evaluation_refines_once_for_each_depth_and_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    refined.forget()
+    refined.forget_hierarchies()
     real, depths = refined.refine, []
     monkeypatch.setattr(
         refined, "refine", lambda graphs, depth, **given: depths.append(depth) or real(graphs, depth, **given)

@@ -17,7 +17,7 @@ from wlhn.data import load
 from wlhn.embeddings.nearest import distances_to, nearest
 from wlhn.errors import InputError
 from wlhn.hyperbolic import exp0, poincare_distance
-from wlhn.inspection.similar import Space, graph_wl_distances
+from wlhn.inspection.similar import LearnedSpace, graph_wl_distances
 from wlhn.runs.run_folder import load_run
 
 
@@ -52,7 +52,7 @@ def test_a_million_points_take_a_second_or_two() -> None:
 
 def test_nodes_of_one_colour_are_at_distance_0_and_neighbours_are_sorted(mutag_run: Path) -> None:
     mutag = load("MUTAG")
-    space = Space(load_run(mutag_run), mutag.graphs)
+    space = LearnedSpace(load_run(mutag_run), mutag.graphs)
     colour = space.hierarchy.colours[-1]
     for node in (0, 100, 3000):
         found = space.similar_nodes(node, 50)
@@ -72,7 +72,7 @@ def test_graphs_lie_where_the_sum_of_their_nodes_points(mutag_run: Path) -> None
     of_graph = np.add.reduceat(tangent.astype(float), graphs.node_ptr[:-1])
     learned_from = graphs.select(json.loads((mutag_run / "split.json").read_text())["train"])
     ball = exp0(torch.from_numpy(of_graph / (learned_from.num_nodes / len(learned_from))))
-    space, some = Space(trained, graphs), Space(trained, graphs.select(np.arange(50, 100)))
+    space, some = LearnedSpace(trained, graphs), LearnedSpace(trained, graphs.select(np.arange(50, 100)))
     for graph in (50, 64, 99):
         found = space.similar_graphs(graph, 187)
         assert sorted([graph, *found.index]) == list(range(188))
@@ -118,4 +118,4 @@ def test_a_model_without_points_is_refused(mutag_run: Path) -> None:
     trained = load_run(mutag_run)
     object.__setattr__(trained, "model", torch.nn.Linear(1, 1))
     with pytest.raises(InputError, match="places nothing in hyperbolic space"):
-        Space(trained, load("MUTAG").graphs)
+        LearnedSpace(trained, load("MUTAG").graphs)

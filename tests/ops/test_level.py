@@ -9,7 +9,7 @@ from torch import Tensor
 
 from wlhn import InputError
 from wlhn.hyperbolic.poincare import length
-from wlhn.ops.level import Level, level_reference, next_level, norms, root_level, unit
+from wlhn.ops.level import Points, level_reference, next_level, norms, root_level, unit
 
 D = 6
 PARENTS = torch.tensor([0, 0, 0, 2, 3, 3])  # the second parent has no children
@@ -34,7 +34,7 @@ def both(given: list[Tensor], look_back: bool = True) -> tuple[Any, Any]:
     h, r, e, u, tau = given
     results = []
     for child_ptr in (CHILD_PTR, None):
-        out = next_level(h, Level(r, unit(e), unit(u)), PARENTS, tau, child_ptr, look_back)
+        out = next_level(h, Points(r, unit(e), unit(u)), PARENTS, tau, child_ptr, look_back)
         used = list(out if look_back else out[:2])
         weights = [randoms(*x.shape, seed=9, dtype=x.dtype) for x in used]
         total = sum((x * weight).sum() for x, weight in zip(used, weights, strict=True))
@@ -192,7 +192,7 @@ def test_u_on_w_needs_no_reflection(dtype: torch.dtype) -> None:
     with torch.no_grad():
         given[3].fill_(-1 / math.sqrt(D))
     r, e, _, grad_h, *_ = assert_defined(given)
-    straight = level_reference(given[0].detach(), Level(given[1], given[2], given[3]), PARENTS, given[4])
+    straight = level_reference(given[0].detach(), Points(given[1], given[2], given[3]), PARENTS, given[4])
     assert torch.allclose(r, straight.r)
     assert torch.allclose(e, straight.e)
     assert grad_h.abs().sum() > 0

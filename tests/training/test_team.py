@@ -29,7 +29,7 @@ from wlhn.hierarchy import refine
 from wlhn.training.fit import Epoch, Fitted, _own_randomness, _Run, fit
 from wlhn.training.problem import Problem
 from wlhn.training.settings import Settings
-from wlhn.training.team import Team, Workers, balanced_parts
+from wlhn.training.team import DistributedTeam, Team, balanced_parts
 
 SMALL = {"hidden_channels": 8, "num_layers": 2, "batch_size": 17}
 SETTINGS = Settings.of(**SMALL)  # of 18 graphs: a batch of 17, and one of 1
@@ -134,10 +134,10 @@ def worker(rank: int, folder: Path) -> None:
     wait = timedelta(minutes=10)  # for one that died
     dist.init_process_group("gloo", f"file://{folder}/meet", timeout=wait, rank=rank, world_size=2)
     for case in CASES:
-        save_file(trained(case, Workers()), folder / f"{case} {rank}")
-    save_file(one_step(Workers()), folder / f"one step {rank}")
-    save_file(numbers(fit(long_problem(), 3, team=Workers())), folder / f"long {rank}")
-    save_file(numbers(fit(undivided_problem(), 3, team=Workers())), folder / f"undivided {rank}")
+        save_file(trained(case, DistributedTeam()), folder / f"{case} {rank}")
+    save_file(one_step(DistributedTeam()), folder / f"one step {rank}")
+    save_file(numbers(fit(long_problem(), 3, team=DistributedTeam())), folder / f"long {rank}")
+    save_file(numbers(fit(undivided_problem(), 3, team=DistributedTeam())), folder / f"undivided {rank}")
     dist.destroy_process_group()
 
 

@@ -20,9 +20,9 @@ def hierarchy_of(batch: ColourBatch) -> Hierarchy:
     Hierarchy(4 nodes, colours per depth [1, 2, 2])
     """
     if batch.node_row is None:
-        times = batch.readout.value.numpy().astype(np.int64)
-        colours = [np.repeat(batch.readout.index.numpy(), times).astype(np.int32)]
-        node_ptr = np.concatenate([[0], np.cumsum(times)])[batch.readout.ptr.numpy()]
+        times = batch.graph_counts.value.numpy().astype(np.int64)
+        colours = [np.repeat(batch.graph_counts.index.numpy(), times).astype(np.int32)]
+        node_ptr = np.concatenate([[0], np.cumsum(times)])[batch.graph_counts.ptr.numpy()]
     else:
         colours, node_ptr = [batch.node_row.numpy().astype(np.int32)], np.array([0, len(batch.node_row)])
     for level in reversed(batch.levels):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from wlhn.batching.colour_batch import ColourBatch
 from wlhn.batching.matrices import lasting
 from wlhn.batching.refined import make_quotient
+from wlhn.data.dataset import TargetLevel
 from wlhn.data.vocabulary import Encoded
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
@@ -57,7 +58,7 @@ class Collator:
         encoded: Encoded,
         on_colours: bool,
         depth: int = 0,
-        level: Literal["graph", "node"] = "graph",
+        level: TargetLevel = "graph",
         whole_graph_nodes: int = TrainingOptions.whole_graph_nodes,
     ) -> None:
         graphs = encoded.graphs

@@ -67,7 +67,7 @@ class ColourBatch:
     x: Tensor  # (rows of depth 0, …) input features
     weight: Tensor | None  # of depth 0
     levels: tuple[ColourLevel, ...]  # depths 1 … T
-    readout: Counts  # graphs × rows of depth T
+    graph_counts: Counts  # graphs × rows of depth T
     node_row: Tensor | None  # (nodes,) the row of depth T of each node; for node tasks
     edge_x: Tensor | None  # (edge labels, …) features of the edge labels
     num_graphs: int
@@ -104,7 +104,7 @@ def node_batch(
     """A PyG batch with every node as its own colour: the same computation, row by node.
 
     >>> b = node_batch(torch.ones(3, 1), torch.tensor([[0, 1], [1, 0]]), None, None, num_layers=2)
-    >>> b.num_rows, b.readout.shape
+    >>> b.num_rows, b.graph_counts.shape
     ([3, 3, 3], (1, 3))
     """
     n, device = len(x), x.device
@@ -130,12 +130,12 @@ def node_batch(
         pair_edge=pair_edge,
     )
     g_ptr, g_index, _ = group_by_target(np.arange(n), batch.detach().cpu().numpy(), graphs, False)
-    readout = Counts.from_rows(g_ptr, g_index, np.ones(n, np.float32), n)
+    graph_counts = Counts.from_rows(g_ptr, g_index, np.ones(n, np.float32), n)
     every = ColourBatch(
         x=x.detach().cpu(),
         weight=None,
         levels=(level,) * num_layers,
-        readout=readout,
+        graph_counts=graph_counts,
         node_row=torch.arange(n),
         edge_x=None,
         num_graphs=graphs,

@@ -66,7 +66,7 @@ class Quotient:
             x=self.x[torch.from_numpy(first.astype(np.int64))],
             weight=first_weight,
             levels=tuple(levels),
-            readout=Counts.from_rows(per_graph[0], per_graph[1], per_graph[2], len(rows)),
+            graph_counts=Counts.from_rows(per_graph[0], per_graph[1], per_graph[2], len(rows)),
             node_row=torch.from_numpy(slot[self._nodes_of(graphs)].astype(np.int64)) if self.nodes else None,
             edge_x=self.edge_x,
             num_graphs=len(graphs),
@@ -105,7 +105,9 @@ class Quotient:
             x=self.x[torch.from_numpy(rows[0].astype(np.int64))],
             weight=weights[0],
             levels=tuple(levels),
-            readout=Counts.from_rows(np.array([0, len(here)]), np.arange(len(here), dtype=np.int32), weight, len(here)),
+            graph_counts=Counts.from_rows(
+                np.array([0, len(here)]), np.arange(len(here), dtype=np.int32), weight, len(here)
+            ),
             node_row=torch.from_numpy(slot[hierarchy.colours[-1][nodes]].astype(np.int64)),
             edge_x=self.edge_x,
             num_graphs=1,

@@ -59,7 +59,7 @@ def refined(graphs: Graphs, start: NDArray[Any], depth: int, edge_code: NDArray[
     return hierarchy
 
 
-def forget() -> None:
+def forget_hierarchies() -> None:
     """Forget all hierarchies that are kept."""
     with _lock:
         _kept.clear()

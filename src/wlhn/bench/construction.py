@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from wlhn.bench.timing import alternate, threads
 from wlhn.errors import InputError
-from wlhn.ops.level import Level, next_level, root_level
+from wlhn.ops.level import Points, next_level, root_level
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ def construction(rows: int = 20_000, dimension: int = 64, repeats: int = 30, see
     h = torch.rand(rows, dimension, requires_grad=True)
     start = root_level(torch.rand(rows // 2, dimension), 1.0)
     middle = next_level(torch.rand(rows // 2, dimension), start, torch.arange(rows // 2), 1.0)
-    above = Level(*(x.detach().requires_grad_() for x in middle))
-    after = Level(torch.randn(rows), torch.randn(rows, dimension), torch.randn(rows, dimension))
+    above = Points(*(x.detach().requires_grad_() for x in middle))
+    after = Points(torch.randn(rows), torch.randn(rows, dimension), torch.randn(rows, dimension))
     mlp = nn.Sequential(
         nn.Linear(dimension, dimension),
         nn.ReLU(),

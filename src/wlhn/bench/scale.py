@@ -31,7 +31,7 @@ from wlhn.hyperbolic.polar import to_tangent
 from wlhn.models.wlhn import WLHN
 from wlhn.options.training import TrainingOptions
 from wlhn.runs.layerwise import depths, points
-from wlhn.runs.trained import AT_ONCE
+from wlhn.runs.trained import NODES_AT_A_TIME
 
 ROUNDS, DIMENSION, CLASSES, STEPS = 3, 64, 8, 5
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)  # nodes
@@ -109,7 +109,7 @@ def measure(nodes: int, seed: int) -> Scale:
     vectors = np.empty((nodes, DIMENSION), np.float32)
     with timed("embed"), tempfile.TemporaryDirectory(prefix="wlhn") as folder:
         layers = depths(model, quotient, Path(folder), every=False)
-        for here in np.split(np.arange(nodes), range(AT_ONCE, nodes, AT_ONCE)):
+        for here in np.split(np.arange(nodes), range(NODES_AT_A_TIME, nodes, NODES_AT_A_TIME)):
             vectors[here] = to_tangent(*points(layers, hierarchy, here)[-1][:2]).numpy()
     return Scale(
         nodes=nodes,

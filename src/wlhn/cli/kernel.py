@@ -100,10 +100,10 @@ def kernel(
 
 def _matrix(dataset: Dataset, kind: str, parameters: dict[str, Any], out: Path | None) -> dict[str, Any]:
     from wlhn.kernels import OptimalAssignmentKernel, TreeWasserstein, WLKernel
-    from wlhn.kernels.memory import check_memory
+    from wlhn.kernels.memory import check_fits
 
     n = len(dataset.graphs)
-    check_memory(n, n)
+    check_fits(n, n)
     made = {"wl": WLKernel, "oa": OptimalAssignmentKernel, "wasserstein": TreeWasserstein}[kind](**parameters)
     with working(f"refining {dataset.graphs.num_nodes:,} nodes and {dataset.graphs.num_edges:,} directed edges"):
         made.fit(dataset)

@@ -11,7 +11,7 @@ from rich.markup import escape
 from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table
 from wlhn.cli.common.reading import Roles, read_like
 from wlhn.errors import InputError
-from wlhn.options.option import one_of
+from wlhn.options.option import check_choice
 
 if TYPE_CHECKING:
     from wlhn.data import Dataset
@@ -45,7 +45,7 @@ def similar(
 
     if (node is None) == (graph is None):
         raise InputError("similar: expected either --node or --graph")
-    one_of("--by", by, "model", "kernel")
+    check_choice("--by", by, "model", "kernel")
     if by == "kernel" and node is not None:
         raise InputError("--by kernel compares graphs; give --graph instead of --node")
     if data is None and by == "model":
@@ -93,7 +93,7 @@ def _nearest(
         from wlhn.inspection.kernel_similar import alike, tree_of
 
         return alike(tree_of(dataset, trained), item, top), "similarity"
-    from wlhn.inspection.similar import Space
+    from wlhn.inspection.similar import LearnedSpace
 
-    space = Space(trained, dataset.graphs)
+    space = LearnedSpace(trained, dataset.graphs)
     return space.similar_nodes(item, top) if nodes else space.similar_graphs(item, top), "distance"

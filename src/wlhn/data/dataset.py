@@ -14,7 +14,7 @@ from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.notebook import html_table
 
-Level = Literal["graph", "node"]
+TargetLevel = Literal["graph", "node"]
 Task = Literal["classification", "binary", "regression", "none"]
 TaskChoice = Literal["classification", "regression"]  # what the user can ask for
 Role = Literal["feature", "category", "target", "id", "from", "to", "smiles", "split", "ignored"]
@@ -61,7 +61,7 @@ class Dataset:
     name: str
     graphs: Graphs
     y: NDArray[Any]
-    level: Level
+    level: TargetLevel
     task: Task
     classes: tuple[Any, ...] = ()
     targets: tuple[str, ...] = ()  # names of the columns of y

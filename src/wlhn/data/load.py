@@ -10,7 +10,7 @@ from pathlib import Path
 from wlhn.data.builtin import graph_atlas, karate_club
 from wlhn.data.dataset import Column, Dataset, Role, TaskChoice
 from wlhn.data.download import fetch
-from wlhn.data.paths import Options, read_path
+from wlhn.data.paths import ReadOptions, read_path
 from wlhn.data.published import check
 from wlhn.data.registry import DATASETS, KNOWN, known_name, locate, outside_dataset
 from wlhn.data.splits import Split, read_json_splits
@@ -63,7 +63,7 @@ def load(
     >>> load("mutag")
     Dataset(MUTAG, graph classification, Graphs(188 graphs, 3371 nodes, 7442 directed edges))
     """
-    options = Options(self_loops, directed, drop_duplicates, task, missing, roles, like, skip_invalid, progress)
+    options = ReadOptions(self_loops, directed, drop_duplicates, task, missing, roles, like, skip_invalid, progress)
     base, variants = split_name(str(data))
     name = known_name(base)
     if name is None and base in DATASETS:
@@ -88,7 +88,7 @@ def load(
     return dataset
 
 
-def _load_known(name: str, options: Options, data_root: str | Path | None, seed: int) -> Dataset:
+def _load_known(name: str, options: ReadOptions, data_root: str | Path | None, seed: int) -> Dataset:
     if name in GENERATED:
         return GENERATED[name](seed)
     root = data_root_or_environment(data_root)
@@ -112,7 +112,7 @@ def data_root_or_environment(data_root: str | Path | None) -> Path | None:
 
 def _check(name: str, path: Path) -> None:
     """What was downloaded has the figures that it should have."""
-    for figure in check(name, statistics(read_path(path, Options()))):
+    for figure in check(name, statistics(read_path(path, ReadOptions()))):
         if figure.verdict == "differs":
             what = figure.figure.replace("_", " ")
             raise InputError(f"expected {what} {figure.published}, found {figure.actual}")

@@ -16,7 +16,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wlhn.data.dataset import Column, Dataset, Level, Role, TaskChoice, available
+from wlhn.data.dataset import Column, Dataset, Role, TargetLevel, TaskChoice, available
 from wlhn.data.readers.attributes import edge_attributes, node_attributes
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets, labelled_only
 from wlhn.data.readers.tables import Table, check_roles, check_task, gap_notes, infer_columns
@@ -35,7 +35,7 @@ def as_dataset(
     y: ArrayLike | None = None,
     *,
     name: str = "graphs",
-    level: Level = "graph",
+    level: TargetLevel = "graph",
     graph_ids: Any = None,
     task: TaskChoice | None = None,
     missing: str | None = None,

@@ -28,7 +28,7 @@ EXPECTED = (
 
 
 @dataclass(frozen=True)
-class Options:
+class ReadOptions:
     """How to read; each format takes what concerns it. `load` says what they mean."""
 
     self_loops: bool = False
@@ -46,7 +46,7 @@ class Options:
         return {"roles": self.roles, "like": self.like, "task": self.task, "missing": self.missing}
 
 
-def read_path(path: Path, options: Options) -> Dataset:
+def read_path(path: Path, options: ReadOptions) -> Dataset:
     """The data set at a path."""
     check_task(options.task)
     if path.is_dir():
@@ -61,7 +61,7 @@ def read_path(path: Path, options: Options) -> Dataset:
     raise InputError(f"{path}: expected {EXPECTED}")
 
 
-def _read_folder(path: Path, options: Options) -> Dataset:
+def _read_folder(path: Path, options: ReadOptions) -> Dataset:
     if nodes.is_geom_gcn(path):
         return _geom_gcn(path, options)
     if ogb.is_ogb(path):
@@ -88,7 +88,7 @@ def _first(folder: Path, names: Sequence[str]) -> Path | None:
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
-def _tu(path: Path, o: Options) -> Dataset:
+def _tu(path: Path, o: ReadOptions) -> Dataset:
     return cached(
         lambda: tu.read_tu(path, self_loops=o.self_loops, task=o.task),
         sources=tu.source_files(path),
@@ -96,7 +96,7 @@ def _tu(path: Path, o: Options) -> Dataset:
     )
 
 
-def _geom_gcn(path: Path, o: Options) -> Dataset:
+def _geom_gcn(path: Path, o: ReadOptions) -> Dataset:
     _as_published(path, o)
     directed = o.directed is not False
     return cached(
@@ -108,12 +108,12 @@ def _geom_gcn(path: Path, o: Options) -> Dataset:
     )
 
 
-def _ogb(path: Path, o: Options) -> Dataset:
+def _ogb(path: Path, o: ReadOptions) -> Dataset:
     _as_published(path, o)
     return cached(lambda: ogb.read_ogb(path, progress=o.progress), sources=ogb.source_files(path), options="ogb")
 
 
-def _smiles(path: Path, o: Options) -> Dataset:
+def _smiles(path: Path, o: ReadOptions) -> Dataset:
     return cached(
         lambda: read_smiles(path, **o.of_tables(), skip_invalid=o.skip_invalid, progress=o.progress),
         sources=[path],
@@ -121,7 +121,7 @@ def _smiles(path: Path, o: Options) -> Dataset:
     )
 
 
-def _edge_table(path: Path, o: Options) -> Dataset:
+def _edge_table(path: Path, o: ReadOptions) -> Dataset:
     return cached(
         lambda: read_edge_table(path, directed=o.directed, self_loops=o.self_loops, roles=o.roles, like=o.like),
         sources=[path],
@@ -129,17 +129,17 @@ def _edge_table(path: Path, o: Options) -> Dataset:
     )
 
 
-def _told(o: Options) -> str:
+def _told(o: ReadOptions) -> str:
     return f"{sorted((o.roles or {}).items())} {list(o.like)}"
 
 
-def _as_published(path: Path, o: Options) -> None:
+def _as_published(path: Path, o: ReadOptions) -> None:
     """Sets whose targets are classes by their format."""
     if o.task == "regression":
         raise InputError(f"{path}: its targets are classes as published, expected no `--task regression`")
 
 
-def _graph_files(files: Sequence[Path], targets: Path | None, name: str, o: Options) -> Dataset:
+def _graph_files(files: Sequence[Path], targets: Path | None, name: str, o: ReadOptions) -> Dataset:
     return read_graph_files(
         files,
         targets=targets,

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from wlhn.data.dataset import Dataset, Level, TaskChoice, available
+from wlhn.data.dataset import Dataset, TargetLevel, TaskChoice, available
 from wlhn.data.memory import as_dataset, graphs_in_memory
 from wlhn.data.splits import Split, stratified_folds
 from wlhn.errors import InputError
@@ -40,7 +40,7 @@ class GraphEstimator(BaseEstimator):
     model by `wlhn models MODEL`.
     """
 
-    _level: Level = "graph"
+    _level: TargetLevel = "graph"
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class GraphEstimator(BaseEstimator):
         return tags
 
 
-def graphs_of(graphs: Any, level: Level, trained: Trained | None = None) -> Dataset:
+def graphs_of(graphs: Any, level: TargetLevel, trained: Trained | None = None) -> Dataset:
     """Graphs of any kind as a data set, read as a trained model's were; its targets only where it is one already."""
     if isinstance(graphs, Dataset):
         if graphs.level != level:
@@ -175,7 +175,7 @@ def graphs_of(graphs: Any, level: Level, trained: Trained | None = None) -> Data
     return Dataset("graphs", collection, nothing, level, "none", inputs=available(collection), columns=columns)
 
 
-def own_targets(graphs: Any, level: Level, task: TaskChoice) -> Dataset:
+def own_targets(graphs: Any, level: TargetLevel, task: TaskChoice) -> Dataset:
     """Graphs that bring their targets: a data set, or PyG graphs with `y` and, for nodes, masks."""
     if isinstance(graphs, Dataset):
         return graphs_of(graphs, level)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
 
-from wlhn.data.dataset import Level
+from wlhn.data.dataset import TargetLevel
 from wlhn.errors import InputError
 from wlhn.estimators.base import GraphEstimator, graphs_of, own_targets
 from wlhn.estimators.targets import flat, known, numbers, with_classes, with_numbers
@@ -125,10 +125,10 @@ class NodeClassifier(_Classifier):
     (34,)
     """
 
-    _level: Level = "node"
+    _level: TargetLevel = "node"
 
 
 class NodeRegressor(_Regressor):
     """Numbers of nodes; see `NodeClassifier`."""
 
-    _level: Level = "node"
+    _level: TargetLevel = "node"

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Dataset, Level, class_indices
+from wlhn.data.dataset import Dataset, TargetLevel, class_indices
 from wlhn.errors import InputError
 
 
-def flat(y: Any, level: Level) -> NDArray[Any]:
+def flat(y: Any, level: TargetLevel) -> NDArray[Any]:
     """Targets in a row; of nodes, one array for each graph may be given. A list with None is an array of objects."""
     if level == "node" and isinstance(y, Sequence) and len(y) and np.ndim(y[0]) == 1 and not isinstance(y[0], str):
         parts = [_array(part) for part in y]

@@ -15,7 +15,7 @@ from pathlib import Path
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import splits_hash
 from wlhn.errors import InputError
-from wlhn.evaluation.executor import Crew, Workers
+from wlhn.evaluation.executor import Started, Workers
 from wlhn.evaluation.job_folder import run_jobs
 from wlhn.evaluation.jobs import Job, JobResult, Shared
 from wlhn.evaluation.outcome import (
@@ -87,8 +87,8 @@ def evaluate(
         if before == plan:
             finish(folder)
             return read_outcome(folder)  # its jobs need not be there: a repository keeps outcomes alone
-        with (workers or Workers()).started(given.shared) as crew:
-            running = _Running(given, plan, folder, crew, retry_failed, on_done)
+        with (workers or Workers()).started(given.shared) as started:
+            running = _Running(given, plan, folder, started, retry_failed, on_done)
             tried, selection = running.select()
             outcome = running.assess(tried, selection)
         write_outcome(folder, outcome)
@@ -114,8 +114,8 @@ def compare_candidates(
     with _claimed(folder):
         before = read_plan(folder, validation_only=True)
         plan = begin(folder, given.plan if before is None else given.plan.at_least(before), before)
-        with (workers or Workers()).started(given.shared) as crew:
-            _, selection = _Running(given, plan, folder, crew, retry_failed, on_done).select(even_one=True)
+        with (workers or Workers()).started(given.shared) as started:
+            _, selection = _Running(given, plan, folder, started, retry_failed, on_done).select(even_one=True)
         done = [result for row in selection for result in row]
         outcome = ValidationOutcome(plan, done[0].metric, _means(plan, selection), _work(done))
         write_outcome(folder, outcome)
@@ -175,7 +175,7 @@ class _Running:
     given: _Given
     plan: Plan
     folder: Path
-    crew: Crew
+    workers: Started
     retry_failed: bool
     on_done: OnDone
 
@@ -184,12 +184,12 @@ class _Running:
         return self.plan.num_splits or len(self.given.shared.splits)
 
     def results(self, phase: str, jobs: Sequence[Job]) -> list[JobResult]:
-        executor, shared = self.crew
+        executor, shared = self.workers
 
-        def heard(done: int, total: int) -> None:
+        def on_job(done: int, total: int) -> None:
             self.on_done(phase, done, total)
 
-        return run_jobs(jobs, self.folder / JOBS, executor, shared, self.retry_failed, heard)
+        return run_jobs(jobs, self.folder / JOBS, executor, shared, self.retry_failed, on_job)
 
     def job(self, split: int, settings: Settings, run: int, test: bool, stops: Sequence[tuple[int, float]] = ()) -> Job:
         """Run 0 selects; runs 1, 2, … are final."""

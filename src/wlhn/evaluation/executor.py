@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from wlhn.errors import InputError
-from wlhn.evaluation.jobs import Shared, hold
+from wlhn.evaluation.jobs import Shared, share_here
 from wlhn.loops.parallel import torch_threads
-from wlhn.options.option import one_of
+from wlhn.options.option import check_choice
 
-Crew = tuple[Executor | None, Any]  # who does the jobs (None: this process), and what stands for what they share
+Started = tuple[Executor | None, Any]  # who does the jobs (None: this process), and what stands for what they share
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Workers:
     address: str | None = None
 
     def __post_init__(self) -> None:
-        one_of("--executor", self.executor, "local", "ray")
+        check_choice("--executor", self.executor, "local", "ray")
         if self.executor == "local" and self.address is not None:
             raise InputError(f"--address {self.address} is that of a Ray cluster; add --executor ray")
         if self.executor == "ray" and self.processes is not None:
@@ -44,7 +44,7 @@ class Workers:
         if self.processes is not None and self.processes < 1:
             raise InputError(f"--jobs: must be 1 or more, found {self.processes}")
 
-    def started(self, shared: Shared) -> AbstractContextManager[Crew]:
+    def started(self, shared: Shared) -> AbstractContextManager[Started]:
         """Workers that have what the jobs of an evaluation share."""
         if self.executor == "local":
             return local_workers(self.processes or 1, shared)
@@ -54,7 +54,7 @@ class Workers:
 
 
 @contextmanager
-def local_workers(processes: int, shared: Shared) -> Iterator[Crew]:
+def local_workers(processes: int, shared: Shared) -> Iterator[Started]:
     """Worker processes with one thread each; for one, this process itself, with one thread.
 
     An interrupt ends the workers at once: what they lose is what came after the last checkpoint, an epoch or a second.
@@ -83,7 +83,7 @@ def _start_worker(shared: Shared) -> None:
     torch.set_num_threads(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
-    hold(shared)
+    share_here(shared)
 
 
 def _leave_with_parent() -> None:

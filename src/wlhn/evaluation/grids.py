@@ -11,8 +11,9 @@ import json
 from collections.abc import Iterable, Mapping
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from wlhn.data.dataset import TargetLevel
 from wlhn.errors import InputError
 from wlhn.models.registry import MODELS
 from wlhn.options.network import NetworkOptions
@@ -25,9 +26,7 @@ FORM = '{"settings": {OPTION: VALUE}, "grid": {OPTION: [VALUES]}, "levels": {"no
 PARTS = ("settings", "grid")
 
 
-def read_grid(
-    grid: str, model: str, level: Literal["graph", "node"], further: Mapping[str, Any] | None = None
-) -> list[Settings]:
+def read_grid(grid: str, model: str, level: TargetLevel, further: Mapping[str, Any] | None = None) -> list[Settings]:
     """All combinations of a grid, by its name or its path, for one model and kind of task.
 
     Values given in `further` stand in place of the grid's; there, an option that the model does not have is an error.

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from wlhn.errors import InputError
-from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, checkpoint_path, work_all
+from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, checkpoint_path, try_jobs
 from wlhn.files import read_json, remove_drafts, replacing, write_json
 
 
@@ -39,7 +39,7 @@ def run_jobs(
 ) -> list[JobResult]:
     """The results of jobs, in their order; those that are not there yet are made first, all that can be.
 
-    `on_done(done, total)` is called as they come in; for executor and `shared` see `work_all`.
+    `on_done(done, total)` is called as they come in; for executor and `shared` see `try_jobs`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     remove_drafts(folder)
@@ -48,7 +48,7 @@ def run_jobs(
         waiting = [job for job in waiting if not error_path(folder, job).exists()]
     done = len(jobs) - len(waiting)
     on_done(done, len(jobs))
-    for job, result in work_all(waiting, str(folder.resolve()), executor, shared):
+    for job, result in try_jobs(waiting, str(folder.resolve()), executor, shared):
         _keep(folder, job, result)
         done += 1
         on_done(done, len(jobs))

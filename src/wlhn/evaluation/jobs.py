@@ -157,22 +157,22 @@ def importable(models: Mapping[str, type]) -> dict[str, type]:
     return {name: model for name, model in models.items() if not model.__module__.startswith("wlhn_plugin_")}
 
 
-_held: Shared | None = None  # in a worker process
+_shared_here: Shared | None = None  # in a worker process
 
 
-def hold(shared: Shared) -> None:
+def share_here(shared: Shared) -> None:
     """Keep what jobs share in this process, for all jobs that come."""
-    global _held
-    _held = shared
+    global _shared_here
+    _shared_here = shared
 
 
-def work(job: Job, folder: str | None, shared: Shared | None = None) -> JobResult | Failure:
-    """Do a job. This is all an executor has to call.
+def try_job(job: Job, folder: str | None, shared: Shared | None = None) -> JobResult | Failure:
+    """Do a job, or say how it failed. This is all an executor has to call.
 
-    Checkpoints go to the folder, if there is one that can be seen from here. Without `shared`, what this process holds
-    is used.
+    Checkpoints go to the folder, if there is one that can be seen from here. Without `shared`, what `share_here` was
+    given is used.
     """
-    shared = shared or _held
+    shared = shared or _shared_here
     assert shared is not None
     try:
         shared.open()
@@ -231,7 +231,7 @@ def epochs_of(settings: Settings) -> int:
     return int(getattr(settings.training, "epochs", 1))
 
 
-def work_all(
+def try_jobs(
     jobs: Sequence[Job], folder: str | None, executor: Executor | None, shared: Any
 ) -> Iterator[tuple[Job, JobResult | Failure]]:
     """Jobs with what came of them, as they come; a job whose process died never comes.
@@ -241,12 +241,12 @@ def work_all(
     """
     if executor is None:
         for job in jobs:
-            yield job, work(job, folder, shared)
+            yield job, try_job(job, folder, shared)
         return
     futures: dict[Future[JobResult | Failure], Job] = {}
     with suppress(BrokenExecutor):  # a process died before all were given out
         for job in jobs:
-            futures[executor.submit(work, job, folder, shared)] = job
+            futures[executor.submit(try_job, job, folder, shared)] = job
     for future in as_completed(futures):
         match future.exception():
             case None:

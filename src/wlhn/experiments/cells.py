@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Literal
 
-from wlhn.data.dataset import Dataset
+from wlhn.data.dataset import Dataset, TargetLevel
 from wlhn.data.load import load
 from wlhn.errors import InputError, UnavailableError
 from wlhn.evaluation.evaluate import evaluate
@@ -21,7 +20,7 @@ from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.table import Column, Row, Table, read_table
 from wlhn.training.settings import Settings
 
-Work = Callable[[Dataset, Column, Row, Request], str]  # → what came of a cell, in words
+CellAction = Callable[[Dataset, Column, Row, Request], str]  # → what came of a cell, in words
 
 
 def reproduce_table(item: str, request: Request) -> Iterator[Finished]:
@@ -34,7 +33,7 @@ def run_cells(table: Table, request: Request) -> Iterator[Finished]:
     return each_cell(table.cells(request.datasets, request.models), request, _evaluated)
 
 
-def each_cell(cells: Sequence[tuple[Column, Row]], request: Request, work: Work) -> Iterator[Finished]:
+def each_cell(cells: Sequence[tuple[Column, Row]], request: Request, action: CellAction) -> Iterator[Finished]:
     """Do something with each cell, its data at hand."""
     for column, group in groupby(cells, key=lambda cell: cell[0]):
         try:
@@ -48,7 +47,7 @@ def each_cell(cells: Sequence[tuple[Column, Row]], request: Request, work: Work)
         for _, row in group:
             part = f"{column.key}, {row.key}"
             try:
-                done = Finished(part, shown=work(dataset, column, row, request))
+                done = Finished(part, shown=action(dataset, column, row, request))
             except InputError as error:
                 done = Finished(part, failed=str(error))
             yield done
@@ -59,7 +58,7 @@ def cell_folder(results: Path, column: Column, row: Row) -> Path:
     return results / column.item / column.key / row.key
 
 
-def candidates(row: Row, grid: str, level: Literal["graph", "node"]) -> list[Settings]:
+def candidates(row: Row, grid: str, level: TargetLevel) -> list[Settings]:
     """The settings of a grid with the row's own ones, each once.
 
     >>> row = Row("deep", "deep GIN", "gin", {"num_layers": 20, "dropout": 0.0})

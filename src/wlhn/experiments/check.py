@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
-from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, Shared, work_all
+from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, Shared, try_jobs
 from wlhn.evaluation.outcome import OUTCOME, Outcome, read_outcome
 from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.cells import cell_folder, each_cell
@@ -39,7 +39,7 @@ def _checked(dataset: Dataset, column: Column, row: Row, request: Request) -> st
     drift: list[Drift] = []
     request.say(part, "again", 0, len(stored))
     with request.workers.started(shared) as (executor, handle):
-        for done, (job, result) in enumerate(work_all([job for job, _ in stored], None, executor, handle), 1):
+        for done, (job, result) in enumerate(try_jobs([job for job, _ in stored], None, executor, handle), 1):
             drift += _drift(job, result, waiting.pop(job.name))
             request.say(part, "again", done, len(stored))
     if waiting:

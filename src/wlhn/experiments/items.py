@@ -19,7 +19,7 @@ from wlhn.experiments.sections import PAGE, table_section
 from wlhn.experiments.small_tree import hierarchy_section, reproduce_hierarchy
 from wlhn.experiments.table import Table, is_file, item_key, read_table
 from wlhn.files import replacing
-from wlhn.options.option import one_of
+from wlhn.options.option import check_choice
 
 PARTS = ("datasets", "models", "grid", "splits", "final_runs", "seed", "workers", "retry_failed")
 FLAGS = {"datasets": "--dataset", "models": "--model", "workers": "--jobs or --executor"}
@@ -86,7 +86,7 @@ def item_named(item: str) -> Item:
     """A table or figure of the paper by its name, or a table in a JSON file."""
     if is_file(item):
         return TABLE
-    one_of("item", item, *ITEMS)
+    check_choice("item", item, *ITEMS)
     return ITEMS[item]
 
 

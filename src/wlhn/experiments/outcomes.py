@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from wlhn.data.dataset import TargetLevel
 from wlhn.errors import InputError
 from wlhn.evaluation.comparison import corrected_t_p, paired_scores
 from wlhn.evaluation.outcome import OUTCOME, Outcome, read_outcome
@@ -28,7 +29,7 @@ class Cell:
     column: Column
     row: Row
     outcome: Outcome
-    level: Literal["graph", "node"]
+    level: TargetLevel
 
     @property
     def scale(self) -> float:

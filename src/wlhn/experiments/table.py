@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from wlhn.data.dataset import TargetLevel
 from wlhn.data.registry import known_name
 from wlhn.errors import InputError
 from wlhn.files import read_json
@@ -55,7 +56,7 @@ class Table:
     about: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    level: Literal["graph", "node"]  # what has targets
+    level: TargetLevel  # what has targets
     digits: int  # after the point
     best_published: Mapping[str, tuple[float, str]] = field(default_factory=dict)  # on the same folds: score, who
 

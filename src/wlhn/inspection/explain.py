@@ -180,9 +180,9 @@ def _explain_machine(trained: Trained, model: SumsOverColours, graphs: Graphs, g
     edges = encoded.graphs.edge_attr is not None
     quotient = make_quotient(encoded.graphs, encoded.x, trained.colours.depth, edges)
     batch = quotient.batch([0])
-    own = hierarchy_of(batch)  # which has the features that colours of depth 0 stand for
-    base, parts = model.colour_parts(own)
-    each = at_last_depth(own, parts) / own.count(own.depth)[:, None]
+    hierarchy = hierarchy_of(batch)  # which has the features that colours of depth 0 stand for
+    base, parts = model.colour_parts(hierarchy)
+    each = at_last_depth(hierarchy, parts) / hierarchy.count(hierarchy.depth)[:, None]
     return MachineExplanation(
         output=(run_model(trained.model, batch)[0].double() * trained.scale + trained.shift).numpy(),
         base=base,

@@ -22,7 +22,7 @@ from wlhn.hierarchy import Hierarchy, Tree, colour_names, refine
 from wlhn.hyperbolic.polar import polar_distance
 from wlhn.inspection.binning import grouped, hangs_on_its_root
 from wlhn.inspection.items import Items, graph_items, node_items
-from wlhn.inspection.similar import Space
+from wlhn.inspection.similar import LearnedSpace
 from wlhn.runs.trained import Trained
 
 COLOURS = 10_000  # of larger trees the most frequent colours are shown
@@ -45,7 +45,7 @@ def explorer_document(
 ) -> dict[str, Any]:
     """The page of a data set, or of what a trained model makes of it."""
     graphs = dataset.graphs
-    space = None if trained is None else Space(trained, graphs)
+    space = None if trained is None else LearnedSpace(trained, graphs)
     if space is None:
         seen = encoding(dataset).encode(graphs)
         hierarchy = refine(graphs, rounds, seen if dataset.inputs else "degree")

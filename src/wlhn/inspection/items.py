@@ -14,7 +14,7 @@ from wlhn.data.dataset import Dataset
 from wlhn.data.lookup import graph_names, node_name
 from wlhn.hierarchy import Hierarchy
 from wlhn.hyperbolic.polar import half_angle_distance
-from wlhn.inspection.similar import Space
+from wlhn.inspection.similar import LearnedSpace
 from wlhn.runs.trained import Trained
 
 NEAREST = 8
@@ -53,7 +53,7 @@ class Items:
 
 
 def graph_items(
-    dataset: Dataset, trained: Trained | None, space: Space | None, hierarchy: Hierarchy, limit: int
+    dataset: Dataset, trained: Trained | None, space: LearnedSpace | None, hierarchy: Hierarchy, limit: int
 ) -> Items:
     """The graphs of a data set (the first so many)."""
     graphs, n = dataset.graphs, min(len(dataset.graphs), limit)
@@ -82,7 +82,7 @@ def graph_items(
     )
 
 
-def node_items(dataset: Dataset, trained: Trained | None, space: Space | None, limit: int) -> Items | None:
+def node_items(dataset: Dataset, trained: Trained | None, space: LearnedSpace | None, limit: int) -> Items | None:
     """The nodes of a data set (the first so many), where a model places them; without a model there is no map."""
     if space is None:
         return None

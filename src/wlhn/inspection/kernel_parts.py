@@ -16,11 +16,11 @@ from wlhn.hierarchy import Hierarchy
 Array = NDArray[Any]
 
 
-def at_last_depth(own: Hierarchy, parts: list[Array]) -> Array:
+def at_last_depth(hierarchy: Hierarchy, parts: list[Array]) -> Array:
     """What the colours of the last depth have of parts of all colours.
 
     Args:
-        own: the hierarchy of a single graph.
+        hierarchy: the hierarchy of a single graph.
         parts: depth by depth, as deep as the hierarchy or less, (colours, machines).
 
     Returns:
@@ -32,8 +32,8 @@ def at_last_depth(own: Hierarchy, parts: list[Array]) -> Array:
     [[11.0], [3.0]]
     """
     each = np.zeros((1, parts[0].shape[1]))  # of a node
-    for t in range(own.depth + 1):
-        each = each[own.parents[t]]
+    for t in range(hierarchy.depth + 1):
+        each = each[hierarchy.parents[t]]
         if t < len(parts):
-            each = each + parts[t] / own.count(t)[:, None]
-    return each * own.count(own.depth)[:, None]
+            each = each + parts[t] / hierarchy.count(t)[:, None]
+    return each * hierarchy.count(hierarchy.depth)[:, None]

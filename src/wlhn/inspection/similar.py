@@ -44,7 +44,7 @@ class Similar:
     wl_distance: NDArray[Any]  # steps in the tree
 
 
-class Space:
+class LearnedSpace:
     """All nodes and graphs of some data as a trained WLHN places them."""
 
     def __init__(self, trained: Trained, graphs: Graphs) -> None:
@@ -59,7 +59,7 @@ class Space:
             self.levels = [(z.r, z.e) for z, _ in needs_points(model, trained.settings.model).levels(batch)]
         self.r, self.e = self.levels[-1]  # a row for each colour of the last depth
         usual_size = trained.colours.num_nodes / trained.colours.num_graphs
-        self.graph_r, self.graph_e = from_tangent(tangent_sum(batch.readout, self.r, self.e) / usual_size)
+        self.graph_r, self.graph_e = from_tangent(tangent_sum(batch.graph_counts, self.r, self.e) / usual_size)
 
     def tree_directions(self) -> tuple[torch.Tensor, torch.Tensor]:
         """(r, e) of every node of the hierarchy's tree; a root above the first colours lies at the origin."""

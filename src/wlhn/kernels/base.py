@@ -16,7 +16,7 @@ from wlhn.graphs import Graphs
 from wlhn.hierarchy import refine
 from wlhn.kernels.colour_counts import ColourCounts, checked_weights
 from wlhn.kernels.gram import Report, no_report
-from wlhn.kernels.memory import check_memory
+from wlhn.kernels.memory import check_fits
 from wlhn.kernels.reading import read_graphs, value_names
 from wlhn.kernels.start import Start
 
@@ -52,8 +52,8 @@ class TreeTransformer(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "hierarchy_")
         new, _ = read_graphs(graphs, self.columns_)
         values = self.start_.values(new)
-        own = refine(new, self.hierarchy_.depth, values, bool(self.edge_labels))
-        return ColourCounts.of_new(self.hierarchy_, own)
+        refined = refine(new, self.hierarchy_.depth, values, bool(self.edge_labels))
+        return ColourCounts.of_new(self.hierarchy_, refined)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -75,7 +75,7 @@ class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TreeTransformer):
         """(n, n) of the fitted graphs."""
         known = graphs.graphs if isinstance(graphs, Dataset) else graphs
         if isinstance(known, Sequence | Graphs):  # their number is known before any work
-            check_memory(len(known), len(known))
+            check_fits(len(known), len(known))
         return self.fit(graphs).fitted_matrix()
 
     def fitted_matrix(self, report: Report = no_report) -> Array:

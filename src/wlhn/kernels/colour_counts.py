@@ -51,7 +51,7 @@ class ColourCounts:
         return ColourCounts(_beside(parts), first, np.full(len(first), first[-1]))
 
     @staticmethod
-    def of_new(hierarchy: Hierarchy, own: Hierarchy) -> ColourCounts:
+    def of_new(fitted: Hierarchy, new: Hierarchy) -> ColourCounts:
         """New graphs, from their own hierarchy: colours of a fitted one, and colours that it does not have.
 
         >>> import networkx as nx, wlhn
@@ -60,9 +60,9 @@ class ColourCounts:
         >>> new.matrix.toarray().tolist(), new.unseen.tolist()
         ([[4, 3, 0, 1]], [[0, 1]])
         """
-        first = np.concatenate([[0], np.cumsum(hierarchy.num_colours)])
+        first = np.concatenate([[0], np.cumsum(fitted.num_colours)])
         first_unseen, columns = [int(first[-1])], []
-        for t, known in enumerate(match(hierarchy, own)):
+        for t, known in enumerate(match(fitted, new)):
             unseen = known < 0
             columns.append(
                 np.where(unseen, first_unseen[-1] + np.cumsum(unseen) - 1, first[t] + known.astype(np.int64))
@@ -70,8 +70,8 @@ class ColourCounts:
             first_unseen.append(first_unseen[-1] + int(unseen.sum()))
         parts = []
         for t, column in enumerate(columns):
-            ptr, colour, count = own.count_per_graph(t)
-            parts.append(sparse.csr_array((count, column[colour], ptr), shape=(own.num_graphs, first_unseen[-1])))
+            ptr, colour, count = new.count_per_graph(t)
+            parts.append(sparse.csr_array((count, column[colour], ptr), shape=(new.num_graphs, first_unseen[-1])))
         matrix = _canonical(sum(parts[1:], start=parts[0]))  # no two of them have a column in common
         return ColourCounts(matrix, first, np.array(first_unseen))
 

@@ -14,7 +14,7 @@ from wlhn.hierarchy import colour_names
 from wlhn.kernels.base import TreeTransformer
 from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.explicit import Code, coded_rows, for_scikit_learn, largest_counts
-from wlhn.kernels.memory import check_memory
+from wlhn.kernels.memory import check_fits
 from wlhn.kernels.reading import edge_label_names
 
 Array = NDArray[Any]
@@ -118,5 +118,5 @@ class WLFeatures(TreeTransformer):
         rows = coded_rows(counts, self.kept_, self.code, self.steps_, self.weights, self.normalise)
         if self.sparse_output:
             return for_scikit_learn(rows)
-        check_memory(rows.shape[0], rows.shape[1], "leave sparse_output as it is, or take fewer depths or min_graphs")
+        check_fits(rows.shape[0], rows.shape[1], "leave sparse_output as it is, or take fewer depths or min_graphs")
         return rows.toarray()

@@ -49,7 +49,7 @@ def kept_matrix(kind: str, counts: ColourCounts, compare: Callable[[ColourCounts
     return matrix
 
 
-def forget() -> None:
+def forget_matrices() -> None:
     """Forget all matrices that are kept."""
     with _lock:
         _kept.clear()

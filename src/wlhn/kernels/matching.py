@@ -22,24 +22,24 @@ from wlhn.loops.refinement import match_colours, signature_keys
 Array = NDArray[Any]
 
 
-def match(fitted: Hierarchy, own: Hierarchy) -> list[Array]:
-    """Depth by depth, the number that each colour of `own` has in `fitted`; −1 where it is not there.
+def match(fitted: Hierarchy, new: Hierarchy) -> list[Array]:
+    """Depth by depth, the number that each colour of `new` has in `fitted`; −1 where it is not there.
 
     >>> import networkx as nx, wlhn
     >>> fitted, star = wlhn.refine(nx.path_graph(4), 1), wlhn.refine(nx.star_graph(3), 1)
     >>> [colours.tolist() for colours in match(fitted, star)]
     [[0], [-1, 0]]
     """
-    found = [look_up("initial", own.initial_values, fitted.initial_values, len(own.initial_values))]
-    labelled = fitted.edge_values is not None and own.edge_values is not None
+    found = [look_up("initial", new.initial_values, fitted.initial_values, len(new.initial_values))]
+    labelled = fitted.edge_values is not None and new.edge_values is not None
     edge_code: Array = np.empty(0, np.int32)
-    if fitted.edge_values is not None and own.edge_values is not None:
-        edge_code = look_up("edge_labels", own.edge_values, fitted.edge_values, len(own.edge_values))
+    if fitted.edge_values is not None and new.edge_values is not None:
+        edge_code = look_up("edge_labels", new.edge_values, fitted.edge_values, len(new.edge_values))
     for t in range(1, fitted.depth + 1):
-        known, sign, width = fitted.signature(t), own.signature(t), max(fitted.num_colours[t - 1], 1)
+        known, sign, width = fitted.signature(t), new.signature(t), max(fitted.num_colours[t - 1], 1)
         # As nodes of a graph: colours of depth t first, then those of the depth before, which are their neighbours.
-        here, before = len(own.parents[t]), found[-1]
-        colour = np.concatenate([before[own.parents[t]], before])
+        here, before = len(new.parents[t]), found[-1]
+        colour = np.concatenate([before[new.parents[t]], before])
         length = np.add.reduceat(np.append(sign.times, 0), sign.ptr[:-1]) * (np.diff(sign.ptr) > 0)
         row_ptr = np.concatenate([[0], np.cumsum(length), np.full(len(before), length.sum())]).astype(np.int64)
         neighbour = np.repeat(sign.colour, sign.times).astype(np.int32) + np.int32(here)

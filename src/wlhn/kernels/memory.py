@@ -20,11 +20,11 @@ def zeros(rows: int, columns: int, advice: str = FEATURES_INSTEAD) -> NDArray[An
     Traceback (most recent call last):
     wlhn.errors.InputError: a matrix of 10,000,000 × 10,000,000 numbers takes 800,000.0 GB and ... GB of memory are...
     """
-    check_memory(rows, columns, advice)
+    check_fits(rows, columns, advice)
     return np.zeros((rows, columns))
 
 
-def check_memory(rows: int, columns: int, advice: str = FEATURES_INSTEAD) -> None:
+def check_fits(rows: int, columns: int, advice: str = FEATURES_INSTEAD) -> None:
     """Whether there is memory for so many numbers of float64."""
     needed, free = 8 * rows * columns, psutil.virtual_memory().available
     if needed > free:

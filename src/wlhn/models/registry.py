@@ -11,8 +11,9 @@ from typing import Any
 
 from torch import nn
 
+from wlhn.data.dataset import TargetLevel
 from wlhn.errors import InputError
-from wlhn.nn.model import Model, TargetLevel
+from wlhn.nn.model import Model
 from wlhn.options.option import Options
 from wlhn.plugins import Registry
 

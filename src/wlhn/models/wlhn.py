@@ -25,7 +25,7 @@ from wlhn.nn.heads import make_head
 from wlhn.nn.model import Model
 from wlhn.nn.readout import READOUTS, Path
 from wlhn.nn.whitening import Whitening
-from wlhn.ops.level import Level, next_level, norms, root_level
+from wlhn.ops.level import Points, next_level, norms, root_level
 from wlhn.options.network import NetworkOptions
 from wlhn.options.option import option
 
@@ -121,7 +121,7 @@ class WLHN(Model):
 
     def graph_representation(self, batch: ColourBatch) -> Tensor:
         """h_G, what the head sees of each graph, (graphs, width)."""
-        return self.readout.sums(batch.readout, self.path(batch))
+        return self.readout.sums(batch.graph_counts, self.path(batch))
 
     def rows(self, batch: ColourBatch) -> Tensor:
         """What the readout sees of each colour of depth T, (rows, width)."""
@@ -140,7 +140,7 @@ class WLHN(Model):
             path.append((z.r, z.e, h))
         return path
 
-    def levels(self, batch: ColourBatch) -> Iterator[tuple[Level, Tensor]]:
+    def levels(self, batch: ColourBatch) -> Iterator[tuple[Points, Tensor]]:
         """Depth by depth, the points of the colours and their GIN features."""
         check_width(batch.x, self.in_channels)
         if len(batch.levels) != len(self.layers):
@@ -154,15 +154,15 @@ class WLHN(Model):
             z = self.place(t, h, z, level.parent, level.child_ptr, level.weight)
             yield z, h
 
-    def root(self, x: Tensor, weight: Tensor | None) -> tuple[Level, Tensor]:
+    def root(self, x: Tensor, weight: Tensor | None) -> tuple[Points, Tensor]:
         """Points and features of the colours of depth 0; `weight` is how many nodes each has, None for one."""
         h = torch.relu(self.encoder(x))
         pointing = self.pointing(0, h, weight)
         return root_level(pointing, self.step_length(0, pointing)), h
 
     def place(
-        self, t: int, h: Tensor, above: Level, parent: Tensor, child_ptr: Tensor | None, weight: Tensor | None
-    ) -> Level:
+        self, t: int, h: Tensor, above: Points, parent: Tensor, child_ptr: Tensor | None, weight: Tensor | None
+    ) -> Points:
         """Points of colours of depth t from their features and their parents' points."""
         look_back, pointing = t < len(self.layers), self.pointing(t, h, weight)
         return next_level(pointing, above, parent, self.step_length(t, pointing), child_ptr, look_back=look_back)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from wlhn.batching.colour_batch import ColourBatch
 from wlhn.hierarchy import Hierarchy
 from wlhn.nn.readout import Readout
-from wlhn.ops.level import Level
+from wlhn.ops.level import Points
 
 
 @runtime_checkable
@@ -25,7 +25,7 @@ class RunsOnColours(Protocol):
 class HasPoints(RunsOnColours, Protocol):
     """Places the colours of every depth in hyperbolic space."""
 
-    def levels(self, batch: ColourBatch) -> Iterator[tuple[Level, Tensor]]:
+    def levels(self, batch: ColourBatch) -> Iterator[tuple[Points, Tensor]]:
         """Depth by depth, the points of the colours and their features."""
 
     def graph_representation(self, batch: ColourBatch) -> Tensor:
@@ -46,7 +46,7 @@ class SumsOverNodes(HasPoints, Protocol):
 class SumsOverColours(Protocol):
     """Decides by sums over the colours of all depths (`wlhn.nn.tree_machine`), so these divide among colours."""
 
-    def colour_parts(self, own: Hierarchy) -> tuple[Any, list[Any]]:
+    def colour_parts(self, hierarchy: Hierarchy) -> tuple[Any, list[Any]]:
         """(what a graph without known colours gets, depth by depth what each colour of a single graph adds)."""
 
     def lead_of(self, wanted: int, rival: int | None) -> Any:
@@ -61,12 +61,12 @@ class AnswersDepthByDepth(SumsOverNodes, Protocol):
     layers: nn.ModuleList
     readout: Readout
 
-    def root(self, x: Tensor, weight: Tensor | None) -> tuple[Level, Tensor]:
+    def root(self, x: Tensor, weight: Tensor | None) -> tuple[Points, Tensor]:
         """Points and features of the colours of depth 0."""
 
     def place(
-        self, t: int, h: Tensor, above: Level, parent: Tensor, child_ptr: Tensor | None, weight: Tensor | None
-    ) -> Level:
+        self, t: int, h: Tensor, above: Points, parent: Tensor, child_ptr: Tensor | None, weight: Tensor | None
+    ) -> Points:
         """Points of colours of depth t from their features and their parents' points."""
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from wlhn.errors import InputError
 from wlhn.nn.encoders import Channels, check_width
-from wlhn.nn.memory import check_memory
+from wlhn.nn.memory import check_graph_memory
 from wlhn.nn.model import Model
 from wlhn.nn.pooling import graph_of_node
 from wlhn.options.option import Options, option
@@ -138,7 +138,9 @@ class Machine(Model, ABC):
         """Fit again on what `state_dict` gave, or something like it: it may come from anywhere."""
         m = state_dict
         width, edge_width = (n if isinstance(n, int) else len(n) for n in (self.in_channels, self.edge_channels))
-        check_memory(m, width=width, edge_width=edge_width, outputs=self.out_channels, level=self.level, tasks=TASKS)
+        check_graph_memory(
+            m, width=width, edge_width=edge_width, outputs=self.out_channels, level=self.level, tasks=TASKS
+        )
         inputs = m["x"], m["edge_index"], m["batch"], m.get("edge_attr")
         self.fit(*inputs, y=m["y"], task=TASKS[int(m["task"])], seed=int(m["seed"]), rows=m.get("rows"))
 

@@ -24,7 +24,7 @@ TREE = "tree."
 VALUES = (torch.float32, torch.float64, torch.int64)  # what features of nodes and edges are
 
 
-def check_memory(
+def check_graph_memory(
     memory: Mapping[str, Tensor], *, width: int, edge_width: int, outputs: int, level: str, tasks: tuple[str, ...]
 ) -> None:
     """The tensors of a machine that was fitted, or an `InputError` that names the one that cannot be."""

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields
-from typing import Any, ClassVar, Literal, get_type_hints
+from typing import Any, ClassVar, get_type_hints
 
 from torch import Tensor, nn
 
+from wlhn.data.dataset import TargetLevel
 from wlhn.errors import InputError
 from wlhn.nn.encoders import Channels
 from wlhn.options.network import NetworkOptions
 from wlhn.options.option import Options, about_options
 from wlhn.options.training import InputOptions, TrainingOptions
-
-TargetLevel = Literal["graph", "node"]
 
 
 class Model(nn.Module):

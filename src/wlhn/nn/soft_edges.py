@@ -65,8 +65,8 @@ class SoftEdges(nn.Module):
         for t, layer in enumerate(model.layers, start=1):
             assert isinstance(layer, GINLayer)
             labels = None if layer.edge_encoder is None else layer.edge_encoder(edge_attr)
-            heard = self.messages(h, edge_index, labels, edge_weight)
-            h = layer.of_sums((1 + layer.epsilon) * h + heard)
+            received = self.messages(h, edge_index, labels, edge_weight)
+            h = layer.of_sums((1 + layer.epsilon) * h + received)
             z = model.place(t, h, z, every, child_ptr, None)
             path.append((z.r, z.e, h))
         return model.readout.rows(path if model.readout.every_depth else path[-1:])

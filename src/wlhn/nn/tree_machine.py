@@ -47,7 +47,7 @@ class TreeMachine(Model, ABC):
 
     @abstractmethod
     def learn(
-        self, own: Hierarchy, y: Array, task: str, seed: int, rows: Array | None
+        self, hierarchy: Hierarchy, y: Array, task: str, seed: int, rows: Array | None
     ) -> tuple[Hierarchy, dict[str, Array]]:
         """(the part of the tree to remember, numbers to remember); `rows` are the outputs that have targets, or all."""
 
@@ -70,7 +70,7 @@ class TreeMachine(Model, ABC):
         """Make ready what `learn` wants remembered."""
 
     @abstractmethod
-    def decisions(self, own: Hierarchy) -> Array:
+    def decisions(self, hierarchy: Hierarchy) -> Array:
         """Decision values (graphs or nodes, machines) of the graphs of a hierarchy as deep as `rounds`."""
 
     @abstractmethod
@@ -102,9 +102,9 @@ class TreeMachine(Model, ABC):
         """The same from a batch of colours, `rounds` deep or deeper."""
         self._fit(hierarchy_of(batch), y, task, seed, rows)
 
-    def _fit(self, own: Hierarchy, y: Tensor, task: str, seed: int, rows: Tensor | None) -> None:
-        own, targets = cut(own, self.options.rounds), y.numpy()
-        tree, numbers = self.learn(own, targets, task, seed, None if rows is None else rows.numpy())
+    def _fit(self, hierarchy: Hierarchy, y: Tensor, task: str, seed: int, rows: Tensor | None) -> None:
+        hierarchy, targets = cut(hierarchy, self.options.rounds), y.numpy()
+        tree, numbers = self.learn(hierarchy, targets, task, seed, None if rows is None else rows.numpy())
         numbers |= {"task": np.array(TASKS.index(task))}
         if task == "classification":
             numbers |= {"classes": np.unique(targets)}
@@ -122,9 +122,9 @@ class TreeMachine(Model, ABC):
         check_width(batch.x, self.in_channels)
         return self.outputs(hierarchy_of(batch))
 
-    def outputs(self, own: Hierarchy) -> Tensor:
+    def outputs(self, hierarchy: Hierarchy) -> Tensor:
         """Outputs for the graphs of a hierarchy: scores of classes, log odds, or numbers."""
-        values = self.decisions(cut(own, self.fitted_tree.depth))
+        values = self.decisions(cut(hierarchy, self.fitted_tree.depth))
         if self.task != "classification":
             return torch.from_numpy(values).float()
         known = self.memory["classes"].numpy()

@@ -24,7 +24,7 @@ from wlhn.loops import levels as loops
 from wlhn.loops import parallel
 
 
-class Level(NamedTuple):
+class Points(NamedTuple):
     """Points of one depth: distance from the root, direction from the root, direction of the parent in their frame."""
 
     r: Tensor  # (n,)
@@ -61,7 +61,7 @@ def _dead(h: Tensor) -> Tensor:
     return (h.detach() ** 2).sum(-1, keepdim=True) < loops.DEAD
 
 
-def root_level(h: Tensor, tau: Tensor | float) -> Level:
+def root_level(h: Tensor, tau: Tensor | float) -> Points:
     """Children of the root, which has no parent to turn away from: at distance τ in direction h.
 
     Args:
@@ -72,7 +72,7 @@ def root_level(h: Tensor, tau: Tensor | float) -> Level:
     tensor([1.])
     """
     e = unit(h)
-    return Level(_lengths(tau, h).expand(len(h)), e, e)
+    return Points(_lengths(tau, h).expand(len(h)), e, e)
 
 
 def _lengths(tau: Tensor | float, h: Tensor) -> Tensor:
@@ -92,20 +92,20 @@ def directions(h: Tensor, u: Tensor) -> Tensor:
     return torch.where(_dead(h), -u, y)
 
 
-def level_reference(h: Tensor, above: Level, parent: Tensor, tau: Tensor | float) -> Level:
+def level_reference(h: Tensor, above: Points, parent: Tensor, tau: Tensor | float) -> Points:
     """One level in plain torch: what the compiled one is tested against, and what other devices run."""
     r, e, u = (x[parent] for x in above)
-    return Level(*step(r, e, directions(h, u), tau))
+    return Points(*step(r, e, directions(h, u), tau))
 
 
 def next_level(
     h: Tensor,
-    above: Level,
+    above: Points,
     parent: Tensor,
     tau: Tensor | float,
     child_ptr: Tensor | None = None,
     look_back: bool = True,
-) -> Level:
+) -> Points:
     """Place children below their parents: row i of h below row parent[i] of the level above.
 
     Args:
@@ -124,7 +124,7 @@ def next_level(
     tau = _lengths(tau, h)
     if child_ptr is None or not parallel.compiled_for(h):
         return level_reference(h, above, parent, tau)
-    return Level(*_Compiled.apply(h, *above, tau, child_ptr, look_back))
+    return Points(*_Compiled.apply(h, *above, tau, child_ptr, look_back))
 
 
 class _Unit(torch.autograd.Function):

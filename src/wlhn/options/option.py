@@ -49,7 +49,7 @@ class Options:
             _check_range(each, getattr(self, each.name))
             choices = choices_of(type(self), each.name)
             if choices and getattr(self, each.name) not in choices:
-                one_of(each.name, getattr(self, each.name), *choices)
+                check_choice(each.name, getattr(self, each.name), *choices)
 
     def to_json(self) -> dict[str, Any]:
         """All fields by name."""
@@ -132,10 +132,10 @@ def parsed(each: Field[Any], text: str) -> Any:
 KINDS: dict[type, str] = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 
 
-def one_of(name: str, value: Any, *known: Any) -> None:
+def check_choice(name: str, value: Any, *known: Any) -> None:
     """The value is a known one, or an `InputError` lists them.
 
-    >>> one_of("head", "flat", "euclidean", "hyperbolic")
+    >>> check_choice("head", "flat", "euclidean", "hyperbolic")
     Traceback (most recent call last):
     wlhn.errors.InputError: head: must be euclidean or hyperbolic, found 'flat'
     """

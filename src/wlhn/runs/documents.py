@@ -9,7 +9,7 @@ from typing import Any, get_args
 import torch
 from torch import Tensor
 
-from wlhn.data.dataset import Column, Level, Role, Task
+from wlhn.data.dataset import Column, Role, TargetLevel, Task
 from wlhn.data.features import Degree, Encoding
 from wlhn.data.gaps import Filling
 from wlhn.data.vocabulary import Columns, Vocabulary
@@ -24,7 +24,7 @@ class Said:
     """What config.json says of a trained model."""
 
     settings: Settings
-    level: Level
+    level: TargetLevel
     task: Task
     classes: tuple[Any, ...]
     targets: tuple[str, ...]
@@ -53,7 +53,7 @@ def read_said(where: Path, document: dict[str, Any]) -> Said:
         raise config.wrong("scale", "above 0, and as many numbers as in shift")
     return Said(
         settings=settings,
-        level=config.get("level", "graph or node", one_of(*get_args(Level))),
+        level=config.get("level", "graph or node", one_of(*get_args(TargetLevel))),
         task=task,
         classes=tuple(classes),
         targets=tuple(targets),

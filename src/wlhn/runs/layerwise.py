@@ -24,13 +24,13 @@ from wlhn.loops import parallel
 from wlhn.loops import rows as loops
 from wlhn.nn.capabilities import AnswersDepthByDepth
 from wlhn.nn.gin_layer import GINLayer
-from wlhn.ops.level import Level
+from wlhn.ops.level import Points
 
 ROWS = 65_536  # at a time: what is between two files stays in the processor's cache, or near it
 
 
 @dataclass(frozen=True, eq=False)
-class Depth:
+class StoredDepth:
     """All colours of one depth: points and GIN features, in files."""
 
     r: NDArray[Any]  # (colours,)
@@ -39,13 +39,13 @@ class Depth:
     h: NDArray[Any]  # (colours, d)
 
     @staticmethod
-    def new(folder: Path, rows: int, dimension: int, last: bool) -> Depth:
+    def new(folder: Path, rows: int, dimension: int, last: bool) -> StoredDepth:
         folder.mkdir()
         shapes = {"r": (rows,), "e": (rows, dimension), "u": (rows, dimension), "h": (rows, dimension)}
         files = {k: np.memmap(folder / k, np.float32, "w+", shape=s) for k, s in shapes.items() if k != "u" or not last}
-        return Depth(**({"u": np.empty((0, dimension), np.float32)} | files))
+        return StoredDepth(**({"u": np.empty((0, dimension), np.float32)} | files))
 
-    def write(self, first: int, z: Level, h: Tensor) -> None:
+    def write(self, first: int, z: Points, h: Tensor) -> None:
         for array, value in ((self.r, z.r), (self.e, z.e), (self.u, z.u), (self.h, h)):
             array[first : first + len(value)] = value.numpy()
 
@@ -56,18 +56,18 @@ class Depth:
 
 
 @torch.no_grad()
-def depths(model: AnswersDepthByDepth, quotient: Quotient, folder: Path, every: bool) -> list[Depth]:
+def depths(model: AnswersDepthByDepth, quotient: Quotient, folder: Path, every: bool) -> list[StoredDepth]:
     """Points and features of the colours of `every` depth, or of the last alone, in files in a folder.
 
     The model is in evaluation mode.
     """
     z, h = model.root(quotient.x, None)
     last = len(model.layers)
-    here = Depth.new(folder / "0", len(h), h.shape[1], last == 0)
+    here = StoredDepth.new(folder / "0", len(h), h.shape[1], last == 0)
     here.write(0, z, h)
     out = [here]
     for t in range(1, last + 1):
-        before, here = here, Depth.new(folder / str(t), quotient.hierarchy.num_colours[t], h.shape[1], t == last)
+        before, here = here, StoredDepth.new(folder / str(t), quotient.hierarchy.num_colours[t], h.shape[1], t == last)
         for first, z, h in _next_depth(model, quotient, t, before):
             here.write(first, z, h)
         out.append(here)
@@ -78,8 +78,8 @@ def depths(model: AnswersDepthByDepth, quotient: Quotient, folder: Path, every: 
 
 
 def _next_depth(
-    model: AnswersDepthByDepth, quotient: Quotient, t: int, before: Depth
-) -> Iterator[tuple[int, Level, Tensor]]:
+    model: AnswersDepthByDepth, quotient: Quotient, t: int, before: StoredDepth
+) -> Iterator[tuple[int, Points, Tensor]]:
     """The colours of depth t, so many at a time: (the first of them, points, features)."""
     layer, count = model.layers[t - 1], quotient.hierarchy.num_colours[t]
     assert isinstance(layer, GINLayer)
@@ -88,7 +88,7 @@ def _next_depth(
         parent = quotient.hierarchy.parents[t][rows].astype(np.int64)
         some = slice(parent[0], parent[-1] + 1)  # parents lie side by side
         r, e, above_h = before.read(some)
-        above = Level(r, e, torch.from_numpy(np.asarray(before.u[some])))
+        above = Points(r, e, torch.from_numpy(np.asarray(before.u[some])))
         parent = parent - parent[0]
         total = (1 + layer.epsilon) * above_h[torch.from_numpy(parent)]
         _add_neighbours(total, layer, quotient, t, rows, before.h)
@@ -109,15 +109,15 @@ def _add_neighbours(
         parallel.over_rows(loops.sum_rows, len(total), int(ptr[-1] - ptr[0]) * total.shape[1], *arrays)
         return
     labels = layer.edge_encoder(quotient.edge_x)
-    heard = np.repeat(np.arange(len(total)), np.diff(ptr))
+    receiver = np.repeat(np.arange(len(total)), np.diff(ptr))
     for first in range(ptr[0], ptr[-1], ROWS):
         part = slice(first, min(first + ROWS, ptr[-1]))
         message = torch.relu(torch.from_numpy(before[colour[part]]) + labels[torch.from_numpy(np.array(edge[part]))])
         count = torch.from_numpy(np.array(times[part])).to(message.dtype)[:, None]
-        total.index_add_(0, torch.from_numpy(heard[part.start - ptr[0] : part.stop - ptr[0]]), count * message)
+        total.index_add_(0, torch.from_numpy(receiver[part.start - ptr[0] : part.stop - ptr[0]]), count * message)
 
 
-def points(layers: list[Depth], hierarchy: Hierarchy, nodes: NDArray[Any]) -> list[tuple[Tensor, Tensor, Tensor]]:
+def points(layers: list[StoredDepth], hierarchy: Hierarchy, nodes: NDArray[Any]) -> list[tuple[Tensor, Tensor, Tensor]]:
     """(r, e, h) of these nodes at the depths given, of which the last is the hierarchy's."""
     colours = hierarchy.colours[-len(layers) :]
     return [layer.read(colour[nodes]) for layer, colour in zip(layers, colours, strict=True)]

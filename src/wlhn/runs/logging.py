@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from wlhn.errors import InputError
-from wlhn.options.option import one_of
+from wlhn.options.option import check_choice
 
 KINDS = ("tensorboard", "mlflow", "wandb")
 
@@ -31,7 +31,7 @@ class Logger(Protocol):
 
 def make_logger(kind: str, folder: Path, name: str) -> Logger:
     """A logger by name. TensorBoard writes into the folder of the run; the others where their own settings say."""
-    one_of("--log", kind, *KINDS)
+    check_choice("--log", kind, *KINDS)
     makers: dict[str, Callable[[Path, str], Logger]] = {
         "tensorboard": _TensorBoard,
         "mlflow": _MLflow,

@@ -16,7 +16,7 @@ import torch
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import Split, random_splits, stratified_folds
 from wlhn.errors import InputError
-from wlhn.options.option import one_of
+from wlhn.options.option import check_choice
 from wlhn.runs.claim import CHECKPOINT, claimed, identity
 from wlhn.runs.logging import Logger
 from wlhn.runs.run_folder import save_run
@@ -99,12 +99,14 @@ def train(
             )
         logger.about({"data": dataset.name, "seed": seed} | settings.to_json())
 
-        def heard(epoch: Epoch) -> None:
+        def log_epoch(epoch: Epoch) -> None:
             logger.numbers({name: getattr(epoch, name) for name in LOGGED}, epoch.epoch)
             on_epoch(epoch)
 
         with closing(logger):
-            run = _train(dataset, settings, ours, split, seed, workers, address, device, heard, draw, draw_confusion)
+            run = _train(
+                dataset, settings, ours, split, seed, workers, address, device, log_epoch, draw, draw_confusion
+            )
             known = {} if run.test is None else run.test.metrics
             logger.numbers({f"test_{k}": v for k, v in known.items() if v is not None}, len(run.fitted.history))
             return run
@@ -180,7 +182,7 @@ def check_device(device: str, here: bool) -> None:
 
     >>> check_device("cpu", here=True)
     """
-    one_of("device", device, "cpu", "cuda")
+    check_choice("device", device, "cpu", "cuda")
     if device == "cuda" and here and not torch.cuda.is_available():
         raise InputError("device cuda: torch finds no GPU here, expected cpu")
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from wlhn.batching.collator import Collator, run_model
 from wlhn.batching.loader import Loader
-from wlhn.data.dataset import Column, Dataset, Level, Task
+from wlhn.data.dataset import Column, Dataset, TargetLevel, Task
 from wlhn.data.vocabulary import Encoded, Vocabulary
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy, assign, refine
@@ -25,11 +25,10 @@ from wlhn.nn.capabilities import AnswersDepthByDepth, HasPoints, needs_points
 from wlhn.runs.layerwise import depths, points
 from wlhn.training.fit import Fitted
 from wlhn.training.loss import probabilities
-from wlhn.training.problem import Problem, collator_of, depth_of, vocabulary_of, whole_graph_nodes
+from wlhn.training.problem import GRAPHS_AT_A_TIME, Problem, collator_of, depth_of, vocabulary_of, whole_graph_nodes
 from wlhn.training.settings import Settings
 
-CHUNK = 256  # graphs at a time
-AT_ONCE = 65_536  # nodes at a time, of large graphs
+NODES_AT_A_TIME = 65_536  # nodes at a time, of large graphs
 SETTLED = 50  # batches after which running statistics, which move by a tenth, have settled
 
 
@@ -78,7 +77,7 @@ class Trained:
     settings: Settings
     vocabulary: Vocabulary
     colours: Hierarchy  # of the training graphs
-    level: Level
+    level: TargetLevel
     task: Task
     classes: tuple[Any, ...]
     targets: tuple[str, ...]
@@ -110,7 +109,7 @@ class Trained:
             model=fitted.model,
         )
 
-    def predict(self, graphs: Graphs, chunk: int = CHUNK) -> Iterator[Predicted]:
+    def predict(self, graphs: Graphs, chunk: int = GRAPHS_AT_A_TIME) -> Iterator[Predicted]:
         """Predictions for graphs, so many at a time."""
         self.model.eval()
         for first, part, encoded, collator in self._parts(graphs, chunk, self.level):
@@ -124,7 +123,7 @@ class Trained:
                 outputs = probabilities(self.task, outputs * self.scale + self.shift)
             yield Predicted(first, part, outputs.numpy(), self._unseen(encoded))
 
-    def embed(self, graphs: Graphs, chunk: int = CHUNK) -> Iterator[Embedded]:
+    def embed(self, graphs: Graphs, chunk: int = GRAPHS_AT_A_TIME) -> Iterator[Embedded]:
         """Points and tangent vectors of nodes at every depth, and the vectors of graphs, so many graphs at a time."""
         model = needs_points(self.model, self.settings.model)
         self.model.eval()
@@ -137,7 +136,7 @@ class Trained:
                 else:
                     yield Embedded(first, part, *_of_batch(model, collator.batch(np.arange(len(part)))))
 
-    def _parts(self, graphs: Graphs, chunk: int, level: Level) -> Iterator[tuple[int, Graphs, Encoded, Collator]]:
+    def _parts(self, graphs: Graphs, chunk: int, level: TargetLevel) -> Iterator[tuple[int, Graphs, Encoded, Collator]]:
         """So many graphs at a time, or a large one alone."""
         first, most = 0, whole_graph_nodes(self.settings)
         while first < len(graphs):
@@ -154,7 +153,8 @@ class Trained:
         hierarchy = collator.quotient.hierarchy
         with tempfile.TemporaryDirectory(prefix="wlhn") as folder:
             layers = depths(model, collator.quotient, Path(folder), every)
-            for nodes in np.split(np.arange(hierarchy.num_nodes), range(AT_ONCE, hierarchy.num_nodes, AT_ONCE)):
+            starts = range(NODES_AT_A_TIME, hierarchy.num_nodes, NODES_AT_A_TIME)
+            for nodes in np.split(np.arange(hierarchy.num_nodes), starts):
                 yield points(layers, hierarchy, nodes)
 
     def _unseen(self, encoded: Encoded) -> Unseen:

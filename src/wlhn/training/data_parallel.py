@@ -23,7 +23,7 @@ from wlhn.training.fit import Epoch, Fitted, fit
 from wlhn.training.problem import Problem
 from wlhn.training.ray_cluster import connected, import_ray
 from wlhn.training.settings import Settings
-from wlhn.training.team import Workers
+from wlhn.training.team import DistributedTeam
 
 LOSSES = 5  # of workers that a run survives
 
@@ -46,12 +46,12 @@ def fit_together(
         raise InputError(
             f"--workers {workers}: {problem.settings.model} is fitted in one go, by one process; leave it out"
         )
-    heard = 0
+    last_told = 0
 
     def hear(epoch: Epoch) -> None:  # of each epoch once, also where some are done again after a loss
-        nonlocal heard
-        if epoch.epoch > heard:
-            heard = epoch.epoch
+        nonlocal last_told
+        if epoch.epoch > last_told:
+            last_told = epoch.epoch
             on_epoch(epoch)
 
     with connected(address):
@@ -119,7 +119,7 @@ def _train_part(given: dict[str, Any]) -> None:
 
     torch.set_num_threads(given["threads"])
     problem = Problem(ray.get(given["dataset"][0]), given["split"], Settings.from_json(given["settings"]))
-    team = Workers()
+    team = DistributedTeam()
     tell = given["tell"] if team.rank == 0 else lambda epoch: None
     with suppress(InputError):  # training broke down, which the checkpoint says too: not to be tried again
         fit(problem, given["seed"], Path(given["checkpoint"]), tell, team=team, device=given["device"])

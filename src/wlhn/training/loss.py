@@ -40,10 +40,10 @@ def loss(task: str, outputs: Tensor, y: Tensor, weight: Tensor | None = None) ->
     return total / max(int(known.sum()), 1)
 
 
-def known_targets(y: Tensor) -> int:
+def num_known_targets(y: Tensor) -> int:
     """How many terms the mean of a loss has: all targets but unknown ones.
 
-    >>> known_targets(torch.tensor([[1.0, float("nan")], [0.0, 1.0]])), known_targets(torch.tensor([2, 0, 1]))
+    >>> num_known_targets(torch.tensor([[1.0, float("nan")], [0.0, 1.0]])), num_known_targets(torch.tensor([2, 0, 1]))
     (3, 3)
     """
     return y.numel() - int(torch.isnan(y).sum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from wlhn.batching.collator import Collator, run_model
 from wlhn.batching.loader import Loader
-from wlhn.data.dataset import Dataset
+from wlhn.data.dataset import Dataset, TargetLevel
 from wlhn.data.splits import Split
 from wlhn.data.vocabulary import Encoded, Vocabulary
 from wlhn.errors import InputError
@@ -24,7 +24,7 @@ from wlhn.training.loss import check_targets
 from wlhn.training.metrics import metric_of
 from wlhn.training.settings import Settings
 
-TOGETHER = 256  # graphs that a model without mini-batches is given at a time
+GRAPHS_AT_A_TIME = 256  # where no batch size is set: models without mini-batches, and answers
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class Problem:
             wanted = np.zeros(len(self.dataset), bool)
             wanted[items] = True
             graphs = np.unique(self.dataset.graphs.graph_of_node[items])
-        batch_size = getattr(self.settings.training, "batch_size", TOGETHER)
+        batch_size = getattr(self.settings.training, "batch_size", GRAPHS_AT_A_TIME)
         single = len(graphs) <= batch_size  # then order would change nothing
         shuffle = shuffle_seed is not None and not single
 
@@ -140,7 +140,7 @@ def vocabulary_of(settings: Settings, dataset: Dataset) -> Vocabulary:
     return Vocabulary.fit(dataset, inputs.degree, inputs.edge_features, inputs.standardise)
 
 
-def collator_of(settings: Settings, encoded: Encoded, level: Literal["graph", "node"]) -> Collator:
+def collator_of(settings: Settings, encoded: Encoded, level: TargetLevel) -> Collator:
     """Encoded graphs as the model of these settings computes on them."""
     return Collator(encoded, runs_on_colours(settings), depth_of(settings), level, whole_graph_nodes(settings))
 

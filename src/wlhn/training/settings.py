@@ -82,8 +82,8 @@ def option_classes(model: str) -> tuple[type[Options], type[Options]]:
 
 def named_options(model: str) -> dict[str, Any]:
     """The fields of all options that a model and its training take, by name."""
-    own, training = option_classes(model)
-    return {**named_fields(own), **named_fields(training)}
+    options, training = option_classes(model)
+    return {**named_fields(options), **named_fields(training)}
 
 
 def taken_by(model: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Workers that train one model together: each takes a part of every batch, and they add up what they find.
+"""DistributedTeam that train one model together: each takes a part of every batch, and they add up what they find.
 
 The step of N workers is that of one with the whole batch, up to rounding. Parts are about equal in work, which is rows
 and the entries between them, not graphs. The loss of a part counts by its share of the batch's known targets, gradients
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from wlhn.batching.loader import Loader
 from wlhn.nn.synchronised import normalise_together
-from wlhn.training.loss import known_targets
+from wlhn.training.loss import num_known_targets
 from wlhn.training.problem import Problem, Scored
 
 
@@ -45,10 +45,10 @@ class Team:
 
 
 @dataclass(frozen=True, eq=False)
-class Part(Scored):
+class BatchPart(Scored):
     """A worker's part of a batch, or all of it where the batch is too small to have parts."""
 
-    team: Workers
+    team: DistributedTeam
     whole: bool
 
     def outputs(self, model: nn.Module) -> Tensor:
@@ -60,7 +60,7 @@ class Part(Scored):
             return super().outputs(model)
 
 
-class Workers(Team):
+class DistributedTeam(Team):
     """The processes of torch's default group."""
 
     def __init__(self) -> None:
@@ -80,14 +80,14 @@ class Workers(Team):
 
         def collate(index: NDArray[Any]) -> Scored:
             whole = len(index) < self.size
-            own = index if whole else balanced_parts(work[index], self.size)[self.rank]
-            scored = loader.collate(index if whole else index[own])
-            return Part(**vars(scored), team=self, whole=whole)
+            mine = index if whole else index[balanced_parts(work[index], self.size)[self.rank]]
+            scored = loader.collate(mine)
+            return BatchPart(**vars(scored), team=self, whole=whole)
 
         return Loader(collate, loader.index, loader.batch_size, loader.shuffle, loader.seed, keep=loader.keep)
 
     def share(self, batch: Scored, y: Tensor, loss: Tensor) -> tuple[Tensor, Tensor, int]:
-        known = known_targets(y)
+        known = num_known_targets(y)
         terms = [known * loss.item(), known, len(batch.items)]
         total, all_known, items = _sum(torch.tensor(terms, dtype=torch.float64))
         all_known = all_known.clamp_min(1)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wlhn.data.dataset import Column, Dataset, Level, Role, TaskChoice, available
+from wlhn.data.dataset import Column, Dataset, Role, TargetLevel, TaskChoice, available
 from wlhn.data.readers.attributes import collected, edge_attributes, node_attributes
 from wlhn.data.readers.edge_tables import read_edges
 from wlhn.data.readers.edges import both_ways, simple_graphs
@@ -68,7 +68,7 @@ def read_graph_files(
             Path(targets), expected=expected, named=("split",), rest="target", missing=missing, **reading
         )
     check_roles(roles, nodes.frame, edge.frame, *([] if table is None else [table.frame]))
-    level: Level = "node" if nodes.names("target") else "graph"
+    level: TargetLevel = "node" if nodes.names("target") else "graph"
     if table is not None:
         table = Table(table.path, table.frame.iloc[_rows_of(paths, table)], table.columns)
     of_items = nodes if level == "node" else table

@@ -47,16 +47,16 @@ class KernelMachine(TreeMachine):
         """The kernel between the graphs of a and of b (without b, of a), 1 of a graph with itself."""
 
     def learn(
-        self, own: Hierarchy, y: Array, task: str, seed: int, rows: Array | None
+        self, hierarchy: Hierarchy, y: Array, task: str, seed: int, rows: Array | None
     ) -> tuple[Hierarchy, dict[str, Array]]:
-        counts = ColourCounts.of(own)
+        counts = ColourCounts.of(hierarchy)
         kind = repr((type(self).__name__, replace(self.options, svm_penalty=1.0)))  # whatever the penalty
         matrix = kept_matrix(kind, counts, self.similarities)
         solved = [self._solve(matrix, column, task) for column in of_each_target(y, task)]
         weight = np.concatenate([weight for weight, _ in solved])
         support = np.flatnonzero((weight != 0).any(axis=0))
         support = support if len(support) else np.array([0])  # it answers b, whatever the graph
-        tree, kept = counts.select(support).pruned(own)
+        tree, kept = counts.select(support).pruned(hierarchy)
         numbers = {"weight": weight[:, support], "intercept": np.concatenate([b for _, b in solved])}
         return tree, numbers | {COUNTS + name: part for name, part in kept.to_arrays().items()}
 
@@ -112,8 +112,8 @@ class KernelMachine(TreeMachine):
         self.support = ColourCounts.from_arrays(arrays)
         self.weight, self.intercept = memory["weight"], memory["intercept"]
 
-    def decisions(self, own: Hierarchy) -> Array:
-        similar = self.similarities(ColourCounts.of_new(self.fitted_tree, own), self.support)
+    def decisions(self, hierarchy: Hierarchy) -> Array:
+        similar = self.similarities(ColourCounts.of_new(self.fitted_tree, hierarchy), self.support)
         return similar @ self.weight.T + self.intercept
 
     def class_scores(self, values: Array, classes: int) -> Array:

@@ -35,15 +35,15 @@ class SubtreeMachine(KernelMachine):
     def similarities(self, a: ColourCounts, b: ColourCounts | None = None) -> Array:
         return (wl_gram if self.kind == "wl" else oa_gram)(a, b, normalised=True)
 
-    def colour_parts(self, own: Hierarchy) -> tuple[Array, list[Array]]:
+    def colour_parts(self, hierarchy: Hierarchy) -> tuple[Array, list[Array]]:
         """(b, depth by depth p_c (colours, machines)) of a single graph."""
         tree, support = self.fitted_tree, self.support.matrix.tocsc()
-        length = self_similarity(self.kind, ColourCounts.of(own))
+        length = self_similarity(self.kind, ColourCounts.of(hierarchy))
         scale = self.weight / np.sqrt(self_similarity(self.kind, self.support) * length)
         parts = []
-        for t, known in enumerate(match(tree, own)):
+        for t, known in enumerate(match(tree, hierarchy)):
             part = np.zeros((len(known), len(self.weight)))
-            for c, n in enumerate(own.count(t).tolist()):
+            for c, n in enumerate(hierarchy.count(t).tolist()):
                 if known[c] >= 0:
                     column = int(self.support.first[t] + known[c])
                     entries = slice(support.indptr[column], support.indptr[column + 1])

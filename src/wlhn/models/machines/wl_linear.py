@@ -53,19 +53,19 @@ class WLLinear(TreeMachine):
     Options = WLLinearOptions
 
     def learn(
-        self, own: Hierarchy, y: Array, task: str, seed: int, rows: Array | None
+        self, hierarchy: Hierarchy, y: Array, task: str, seed: int, rows: Array | None
     ) -> tuple[Hierarchy, dict[str, Array]]:
         from sklearn.svm import LinearSVC, LinearSVR
 
-        whole = ColourCounts.of(own)
-        tree, counts = whole.pruned(own, self.options.min_graphs)
+        whole = ColourCounts.of(hierarchy)
+        tree, counts = whole.pruned(hierarchy, self.options.min_graphs)
         if not counts.num_known:
             raise InputError(
                 f"min_graphs: no colour is in {self.options.min_graphs} training graphs, so there is nothing to learn "
                 "from; set it to 1, or take features that nodes have in common"
             )
         steps = largest_counts(counts.matrix) if self.options.code == "thermometer" else None
-        features = for_scikit_learn(self._features(ColourCounts.of_new(tree, own), steps))
+        features = for_scikit_learn(self._features(ColourCounts.of_new(tree, hierarchy), steps))
         coefficient, intercept = [], []
         for column in of_each_target(y, task):
             known = known_targets(column, task)
@@ -97,8 +97,8 @@ class WLLinear(TreeMachine):
         self.coefficient, self.intercept = memory["coefficient"], memory["intercept"]
         self.steps = memory.get("steps")
 
-    def decisions(self, own: Hierarchy) -> Array:
-        features = self._features(ColourCounts.of_new(self.fitted_tree, own), self.steps)
+    def decisions(self, hierarchy: Hierarchy) -> Array:
+        features = self._features(ColourCounts.of_new(self.fitted_tree, hierarchy), self.steps)
         return np.asarray(features @ self.coefficient.T) + self.intercept
 
     def _features(self, counts: ColourCounts, steps: Array | None) -> Any:
@@ -111,13 +111,13 @@ class WLLinear(TreeMachine):
         each = np.eye(classes)
         return each[wanted] - each[rival]
 
-    def colour_parts(self, own: Hierarchy) -> tuple[Array, list[Array]]:
+    def colour_parts(self, hierarchy: Hierarchy) -> tuple[Array, list[Array]]:
         """(b, depth by depth what each colour of a single graph adds to the decision values (colours, machines)).
 
         A row's length is taken for a constant of the graph.
         """
         tree = self.fitted_tree
-        counts = ColourCounts.of_new(tree, own)
+        counts = ColourCounts.of_new(tree, hierarchy)
         row = self._features(counts, self.steps)
         colour = (
             np.arange(counts.num_known) if self.steps is None else np.repeat(np.arange(len(self.steps)), self.steps)
@@ -125,7 +125,7 @@ class WLLinear(TreeMachine):
         of_column = np.zeros((counts.num_known, len(self.coefficient)))
         np.add.at(of_column, colour[row.indices], row.data[:, None] * self.coefficient[:, row.indices].T)
         of_column = np.concatenate([of_column, np.zeros((1, len(self.coefficient)))])  # the last: of unknown colours
-        matched = match(tree, own)
+        matched = match(tree, hierarchy)
         return self.intercept, [
             of_column[np.where(known < 0, -1, first + known)]
             for first, known in zip(counts.first, matched, strict=False)
