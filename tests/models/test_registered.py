@@ -198,8 +198,8 @@ def test_a_batch_of_one_node_is_learned_from(name: str, level: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "level"), LEARNED)
-@pytest.mark.parametrize("head", ["euclidean", "hyperbolic"])
-def test_shapes_and_gradients_with_either_head(name: str, level: str, head: str) -> None:
+@pytest.mark.parametrize("head", ["euclidean", "hyperbolic", "linear"])
+def test_shapes_and_gradients_with_every_head(name: str, level: str, head: str) -> None:
     model, y = build(name, level, head=head).train(), sample().targets(level)
     outputs = model(**sample().inputs())
     assert outputs.shape == (len(y), 3)

@@ -43,7 +43,7 @@ class GIN(Model):
         super().__init__(in_channels, out_channels, **keywords)
         options, edge_channels, d = self.options, self.edge_channels, self.options.hidden_channels
         num_layers = options.num_layers
-        self.encoder = input_encoder(in_channels, d)
+        self.encoder = input_encoder(in_channels, d, options.input_dropout)
         conv = GINEConv if edge_channels else SparseGINConv
         self.layers = nn.ModuleList(conv(_mlp(d), train_eps=options.learn_epsilon) for _ in range(num_layers))
         encoders = (input_encoder(edge_channels, d) for _ in range(num_layers))

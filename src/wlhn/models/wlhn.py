@@ -76,7 +76,7 @@ class WLHN(Model):
         if options.tau_per_depth and not options.learn_tau:
             raise InputError("tau_per_depth has no effect without learn_tau; leave it out, or learn τ")
         self.readout = READOUTS[options.readout]()
-        self.encoder = input_encoder(in_channels, d)
+        self.encoder = input_encoder(in_channels, d, options.input_dropout)
         self.layers = nn.ModuleList(GINLayer(d, options.learn_epsilon, self.edge_channels) for _ in range(depth))
         whitened = options.directions == "whitened"
         self.whitening = nn.ModuleList(Whitening(d) for _ in range(depth + 1)) if whitened else None

@@ -1,4 +1,8 @@
-"""The first layer of a model: numbers through a Linear, categories through embeddings."""
+"""The first layer of a model: numbers through a Linear, categories through embeddings.
+
+Dropout on features is part of it, because only the layer knows which numbers are worth a draw: where it passes over
+zeros, those that are left; of categories, the ones among the zeros of their one-hot rows.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +15,20 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from wlhn.batching.colour_batch import Counts
 from wlhn.errors import InputError
 from wlhn.loops import parallel
+from wlhn.nn.dropout import Dropout
 from wlhn.ops.sums import product
 
 Channels = int | tuple[int, ...]  # so many numbers, or categorical columns of these sizes
 
 
-def input_encoder(in_channels: Channels, channels: int) -> nn.Module:
-    """A Linear for `in_channels` numbers, or the sum of one embedding for each categorical column of these sizes."""
+def input_encoder(in_channels: Channels, channels: int, dropout: float = 0.0) -> nn.Module:
+    """A Linear for `in_channels` numbers, or the sum of one embedding for each categorical column of these sizes.
+
+    In training, `dropout` is the share of features that are set to zero, the others 1/(1 − dropout) times as large.
+    """
     if isinstance(in_channels, int):
-        return PassingZeros(in_channels, channels)
-    return CategoryEncoder(in_channels, channels)
+        return PassingZeros(in_channels, channels, dropout)
+    return CategoryEncoder(in_channels, channels, dropout)
 
 
 WIDE, FULL = 256, 0.2  # columns from which, and share of other numbers up to which, zeros are worth passing over
@@ -36,9 +44,18 @@ class PassingZeros(nn.Linear):
     True
     """
 
+    def __init__(self, in_channels: int, channels: int, dropout: float = 0.0) -> None:
+        super().__init__(in_channels, channels)
+        self.dropout = Dropout(dropout)
+
     def forward(self, x: Tensor) -> Tensor:
         rows = nonzero_entries(x)
-        return super().forward(x) if rows is None else product(rows, self.weight.mT.contiguous()) + self.bias
+        if rows is None:
+            return super().forward(self.dropout(x))
+        if self.training and self.dropout.p:
+            entries = (part.numpy() for part in (rows.ptr, rows.index, self.dropout(rows.value)))
+            rows = Counts.from_rows(*entries, x.shape[1])
+        return product(rows, self.weight.mT.contiguous()) + self.bias
 
 
 def nonzero_entries(x: Tensor) -> Counts | None:
@@ -72,9 +89,9 @@ class CategoryEncoder(nn.Module):
     start: Tensor
     size: Tensor
 
-    def __init__(self, sizes: tuple[int, ...], channels: int) -> None:
+    def __init__(self, sizes: tuple[int, ...], channels: int, dropout: float = 0.0) -> None:
         super().__init__()
-        self.sizes = sizes
+        self.sizes, self.dropout = sizes, Dropout(dropout)
         self.embedding = nn.Embedding(sum(sizes), channels)
         nn.init.xavier_uniform_(self.embedding.weight)
         self.register_buffer("start", torch.tensor([0, *sizes[:-1]]).cumsum(0), persistent=False)
@@ -89,6 +106,8 @@ class CategoryEncoder(nn.Module):
             raise InputError(f"x, column {column}: expected categories 0 to {self.sizes[column] - 1}")
         unknown = x < 0
         rows = self.embedding(torch.where(unknown, 0, x) + self.start)
+        if self.training and self.dropout.p:
+            rows = rows * self.dropout(torch.ones_like(rows[..., :1]))  # as one-hot rows would lose their ones
         return (rows.masked_fill(unknown[..., None], 0) if unknown.any() else rows).sum(-2)
 
 

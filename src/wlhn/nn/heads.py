@@ -1,4 +1,4 @@
-"""From a representation to the output: the paper's two-layer perceptron, or its hyperbolic counterpart."""
+"""From a representation to the output: the paper's two-layer perceptron, its hyperbolic counterpart, or neither."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from torch import Tensor, nn
 from wlhn.errors import InputError
 from wlhn.hyperbolic.mlr import HyperbolicMLR, MobiusLinear
 
-HeadKind = Literal["euclidean", "hyperbolic"]
+HeadKind = Literal["euclidean", "hyperbolic", "linear"]
 
 
 def make_head(kind: HeadKind, in_channels: int, out_channels: int, dropout: float) -> nn.Module:
     """The head of this kind."""
-    heads = {"euclidean": EuclideanHead, "hyperbolic": HyperbolicHead}
+    heads = {"euclidean": EuclideanHead, "hyperbolic": HyperbolicHead, "linear": LinearHead}
     if kind not in heads:
-        raise InputError(f"head: expected {' or '.join(heads)}, found {kind!r}")
+        raise InputError(f"head: expected {', '.join(heads)}, found {kind!r}")
     return heads[kind](in_channels, out_channels, dropout)
 
 
@@ -34,6 +34,13 @@ class EuclideanHead(nn.Sequential):
             nn.Dropout(dropout),
             nn.Linear(64, out_channels),
         )
+
+
+class LinearHead(nn.Sequential):
+    """Dropout and a Linear: with few items to train on, hidden layers between them have little to learn from."""
+
+    def __init__(self, in_channels: int, out_channels: int, dropout: float = 0.0) -> None:
+        super().__init__(nn.Dropout(dropout), nn.Linear(in_channels, out_channels))
 
 
 class HyperbolicHead(nn.Module):

@@ -29,7 +29,7 @@ class Network(Model, ABC):
     def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
         super().__init__(in_channels, out_channels, **keywords)
         options = self.options
-        self.encoder = input_encoder(in_channels, options.hidden_channels)
+        self.encoder = input_encoder(in_channels, options.hidden_channels, options.input_dropout)
         self.dropout = Dropout(options.dropout)
         self.head = make_head(options.head, self.width, out_channels, options.dropout)
 

@@ -17,6 +17,14 @@ class NetworkOptions(Options):
     dropout: float = option(
         0.0, "Share of values that dropout sets to zero, in the head and where layers have it.", at_least=0, below=1
     )
-    head: Literal["euclidean", "hyperbolic"] = option(
-        "euclidean", "The layers between a representation and the output: a perceptron, or its hyperbolic counterpart."
+    input_dropout: float = option(
+        0.0,
+        "Share of input features that dropout sets to zero: for bags of words and few training nodes.",
+        at_least=0,
+        below=1,
+    )
+    head: Literal["euclidean", "hyperbolic", "linear"] = option(
+        "euclidean",
+        "The layers between a representation and the output: a perceptron, its hyperbolic counterpart, or none but "
+        "the last.",
     )
