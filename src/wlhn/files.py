@@ -61,14 +61,14 @@ def read_json(path: str | os.PathLike[str], fields: Iterable[str] = ()) -> dict[
     try:
         document = json.loads(Path(path).read_bytes())
     except ValueError as error:
-        raise InputError(f"{path}: damaged, expected JSON ({error})") from None
+        raise InputError(f"{path}: is damaged, not JSON ({error})") from None
     except RecursionError:
         raise InputError(f"{path}: nested too deep, which none of our JSON files is") from None
     if not isinstance(document, dict):
-        raise InputError(f"{path}: expected a JSON object, found {type(document).__name__}")
+        raise InputError(f"{path}: must be a JSON object, found {type(document).__name__}")
     for name in fields:
         if name not in document:
-            raise InputError(f"{path}: expected a field '{name}', found none")
+            raise InputError(f"{path}: has no field '{name}'")
     return document
 
 

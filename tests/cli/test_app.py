@@ -105,7 +105,7 @@ def test_unknown_commands_and_options_leave_with_2() -> None:
         (["embed", "MUTAG", "--method", "magic"], "method: expected sarkar, sala, diffhypcon, found 'magic'"),
         (["embed", "MUTAG", "--method", "sarkar", "--dimension", "3"], "dimension: sarkar embeds in 2 dimensions"),
         (["embed", "MUTAG", "--dimension", "1"], "dimension: expected 2 or more, found 1"),
-        (["embed", "karate", "--initial", "uniform", "--rounds", "0"], "tree: expected more than a root"),
+        (["embed", "karate", "--initial", "uniform", "--rounds", "0"], "tree: it is a root alone"),
         (["bench", "refine", "--max-edges", "3"], "edges: expected 100 or more, found 3"),
         (["bench", "refine", "--repeats", "0"], "repeats: expected 1 or more"),
         (["bench", "construct", "--rows", "3"], "rows and dimension: expected an even"),

@@ -86,7 +86,7 @@ def test_bad_input_writes_nothing(tmp_path: Path, arguments: list[str]) -> None:
 
 def test_files_that_cannot_be_written_are_named(tmp_path: Path) -> None:
     ran = wlhn("hierarchy", "MUTAG", "--out", tmp_path / "h.txt")
-    assert (ran.code, ran.err) == (2, f"error: {tmp_path}/h.txt: expected a file name that ends in .npz\n")
+    assert (ran.code, ran.err) == (2, f"error: {tmp_path}/h.txt: the name must end in .npz\n")
     (tmp_path / "folder.npz").mkdir()
     assert wlhn("hierarchy", "MUTAG", "--out", tmp_path / "folder.npz").code == 2
     (tmp_path / "file").write_text("")

@@ -164,7 +164,7 @@ def test_an_output_of_unknown_kind_is_refused_before_anything_is_written(wlhn: A
     for command, name in (("predict", "out.xml"), ("embed", "out.csv")):
         code, _, error = wlhn(command, "club", "karate", "--out", name)
         assert (code, Path(name).exists()) == (2, False)
-        assert "expected a name that ends in" in error
+        assert "the name must end in" in error
 
 
 def test_help_shows_every_option_of_networks_with_its_default_and_its_sentence() -> None:

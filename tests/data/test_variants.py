@@ -69,9 +69,9 @@ def test_a_name_is_one_set() -> None:
 
 
 def test_sets_that_cannot_have_noise() -> None:
-    with pytest.raises(InputError, match="expected nodes with numeric features"):
+    with pytest.raises(InputError, match="noise is put on nodes with numeric features"):
         load("karate+feature-noise-0.1")
-    with pytest.raises(InputError, match="expected one graph whose nodes have classes"):
+    with pytest.raises(InputError, match="noise is put on one graph whose nodes have classes"):
         load("MUTAG+structure-noise-0.1")
     with pytest.raises(InputError, match="neither a known data set nor a path"):
         load("nothing+feature-noise-0.1")

@@ -142,7 +142,7 @@ def test_children_leave_at_more_than_a_right_angle_from_their_grandparent() -> N
     [
         (torch.ones(2, 3), 1.0, "features: expected 3 rows"),
         (torch.ones(3), 1.0, "features: expected 3 rows"),
-        (torch.full((3, 2), torch.nan), 1.0, "features: expected finite numbers"),
+        (torch.full((3, 2), torch.nan), 1.0, "features: must be finite numbers"),
         (torch.ones(3, 2), -1.0, "tau: expected a positive length, found -1"),
         (torch.ones(3, 2), 0.0, "tau: expected a positive length, found 0"),
         (torch.ones(3, 2), math.nan, "tau: expected a positive length, found nan"),
@@ -162,5 +162,5 @@ def test_bad_input_is_named(h: torch.Tensor, tau: float, sentence: str) -> None:
 
 
 def test_a_root_alone_has_nothing_to_embed() -> None:
-    with pytest.raises(InputError, match="more than a root"):
+    with pytest.raises(InputError, match="a root alone"):
         diffhypcon(Tree(np.array([-1])), torch.ones(1, 2))

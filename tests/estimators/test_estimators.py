@@ -170,13 +170,13 @@ def test_items_without_a_target_are_answered_for_but_not_learned_from(data: Data
 
 def test_one_class_no_class_and_strange_targets_are_one_sentence(data: Dataset) -> None:
     for y, message in (
-        (["same"] * 60, "all items have the class 'same', expected two classes or more"),
+        (["same"] * 60, "all items have the class 'same'; there must be two or more"),
         ([None] * 60, "needs at least 2 items with a target"),
-        (np.full((60, 3), 7), "3 columns, expected 0 and 1"),
+        (np.full((60, 3), 7), "3 columns must hold 0 and 1"),
     ):
         with pytest.raises(InputError, match=message):
             GraphClassifier(**SMALL).fit(data, y)
-    with pytest.raises(InputError, match="y: expected numbers"):
+    with pytest.raises(InputError, match="y: must be numbers"):
         GraphRegressor(**SMALL).fit(data, ["a"] * 60)
     with pytest.raises(InputError, match="fit: needs y, one target for each graph"):
         GraphClassifier(**SMALL).fit(to_networkx(data.graphs))
@@ -215,7 +215,7 @@ def test_pyg_graphs_bring_their_targets_and_masks(data: Dataset) -> None:
     again = NodeClassifier(**SMALL | {"epochs": 2}).fit(node)
     np.testing.assert_array_equal(again.predict_proba(node), fitted.predict_proba(node))
     node.train_mask = torch.stack([node.train_mask, ring < 6], dim=1)
-    with pytest.raises(InputError, match="train_mask: has 2 columns, expected one split"):
+    with pytest.raises(InputError, match="train_mask: has 2 columns, one for each split"):
         NodeClassifier(**SMALL).fit(node)
 
 

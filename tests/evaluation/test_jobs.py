@@ -123,7 +123,7 @@ def test_a_failed_job_fails_the_table_and_is_retried_on_demand(
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("{}", "is not the result of a job of this version"), ("{", "damaged, expected JSON")]
+    ("text", "message"), [("{}", "is not the result of a job of this version"), ("{", "is damaged, not JSON")]
 )
 def test_a_result_that_is_none_is_named(text: str, message: str, data: Path, tmp_path: Path) -> None:
     run(data, tmp_path)

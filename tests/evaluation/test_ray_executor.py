@@ -161,13 +161,13 @@ def test_an_address_where_nobody_answers_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="needs ray")
     ran = wlhn("evaluate", "MUTAG", "--out", tmp_path / "out", "--executor", "ray", "--address", "127.0.0.1:1")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "--address 127.0.0.1:1: expected HOST:PORT of a Ray cluster" in ran.err
+    assert "--address 127.0.0.1:1: must be HOST:PORT of a Ray cluster" in ran.err
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--executor", "ray"], "Ray is not installed: expected it here and on each node (pip install 'wlhn[ray]')"),
+        (["--executor", "ray"], "Ray is not installed; install it here and on each node (pip install 'wlhn[ray]')"),
         (["--executor", "slurm"], "--executor: must be local or ray"),
         (["--executor", "ray", "--jobs", "2"], "--jobs has no effect with --executor ray"),
         (["--address", "here:6379"], "--address here:6379 is that of a Ray cluster; add --executor ray"),

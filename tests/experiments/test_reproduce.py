@@ -312,8 +312,8 @@ def test_bad_input_ends_with_one_sentence(tmp_path: Path, grid: Path) -> None:
     (damaged / "table-time" / "MUTAG.json").write_text("{")
     for given, said in (
         (["reproduce", "table-13"], "item: must be table-structural, "),
-        (["reproduce", "table-nodes", "--dataset", "MUTAG"], "dataset MUTAG: not part of it, expected Cornell or "),
-        (["reproduce", "table-graphs", "--model", "gat"], "model gat: not part of it, expected dgcnn or "),
+        (["reproduce", "table-nodes", "--dataset", "MUTAG"], "dataset MUTAG: is not part of it; choose Cornell or "),
+        (["reproduce", "table-graphs", "--model", "gat"], "model gat: is not part of it; choose dgcnn or "),
         (
             ["reproduce", "figure-hierarchy", "--splits", "1"],
             "--splits has no effect on figure-hierarchy",
@@ -324,7 +324,7 @@ def test_bad_input_ends_with_one_sentence(tmp_path: Path, grid: Path) -> None:
         ),
         (["reproduce", "table-time", "--seed", "3"], "--seed has no effect on table-time"),
         (["report", str(tmp_path / "nowhere")], "no such folder"),
-        (["report", str(damaged)], "MUTAG.json: damaged, expected JSON"),
+        (["report", str(damaged)], "MUTAG.json: is damaged, not JSON"),
     ):
         ran = wlhn(*given)
         assert ran.code == 2

@@ -64,13 +64,13 @@ def test_several_graphs_without_nodes_are_graphs() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"edge_index": [[0, 1], [1, 4]], "num_nodes": 4}, r"edge 1 \(1 → 4\): no such node, expected .* 0 to 3"),
+        ({"edge_index": [[0, 1], [1, 4]], "num_nodes": 4}, r"edge 1 \(1 → 4\): no such node; indices .* 0 to 3"),
         ({"edge_index": [[0, -1], [1, 0]]}, r"edge 1 \(-1 → 0\): no such node"),
         ({"edge_index": [[0, 2], [1, 1]], "node_ptr": [0, 2, 3]}, "edge 2 → 1 joins graph 1 and graph 0"),
         ({"edge_index": [[0.0, 1.0], [1.0, 0.0]]}, "edge_index: expected integers, found float64"),
         ({"edge_index": [[0, 1], [1, 2], [2, 0]]}, r"edge_index: expected shape \(2, m\).* found \(3, 2\)"),
         ({"edge_index": [0, 1]}, r"edge_index: expected shape \(2, m\)"),
-        ({"edge_index": SQUARE, "node_ptr": [0, 5, 4]}, "node_ptr: expected offsets"),
+        ({"edge_index": SQUARE, "node_ptr": [0, 5, 4]}, "node_ptr: offsets must"),
         ({"edge_index": SQUARE, "node_label": [0.5, 1, 1, 1]}, "node_label: expected integers, found float64"),
         ({"edge_index": SQUARE, "node_label": [1, 1]}, "node_label: expected 4 labels"),
         ({"edge_index": SQUARE, "edge_label": [1.5] * 4}, "edge_label: expected integers"),

@@ -66,8 +66,8 @@ def test_given_arrays_are_asked_for_again() -> None:
 @pytest.mark.parametrize(
     ("initial", "sentence"),
     [
-        (np.array([[0.0, 1.0]] * 3), "expected numbers, 1 in a row as in the fit, found numbers, 2 in a row"),
-        (np.array([["0"]] * 3), "expected numbers, 1 in a row as in the fit, found text"),
+        (np.array([[0.0, 1.0]] * 3), "must be numbers, 1 in a row as in the fit, found numbers, 2 in a row"),
+        (np.array([["0"]] * 3), "must be numbers, 1 in a row as in the fit, found text"),
         (np.array([[np.nan]] * 3), "row 0, column 0: expected a number"),
         (np.array([[0.0]]), "expected 3 labels or rows"),
         (3, "expected 3 labels or rows"),

@@ -165,7 +165,7 @@ def test_a_later_format_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("wlhn.hierarchy.storage.FORMAT", 2)
     refine(nx.path_graph(2), 1).save(tmp_path / "h.npz")
     monkeypatch.undo()
-    with pytest.raises(InputError, match=r"h\.npz: written in format 2, expected 1"):
+    with pytest.raises(InputError, match=r"h\.npz: is in format 2, and this version reads format 1"):
         Hierarchy.load(tmp_path / "h.npz")
 
 

@@ -55,8 +55,8 @@ def test_names_of_a_networkx_tree_are_kept() -> None:
 @pytest.mark.parametrize(
     ("parent", "sentence"),
     [
-        ([], "expected node 0 to be the root"),
-        ([0, 0], "expected node 0 to be the root"),
+        ([], "node 0 must be the root"),
+        ([0, 0], "node 0 must be the root"),
         ([-1, 0, -1], "node 2 is a second root"),
         ([-1, 2, 1], "level by level"),  # a cycle
         ([-1, 1], "level by level"),
@@ -78,7 +78,7 @@ def test_parents_that_make_no_tree(parent: list[int], sentence: str) -> None:
         (nx.DiGraph([(0, 1), (2, 3), (3, 2)]), "has a cycle|cannot be reached"),
         (nx.Graph([(0, 1), (2, 3)]), "2 nodes cannot be reached from the root 0"),
         (nx.Graph([(0, 1), (1, 1)]), "has a cycle"),
-        (nx.Graph(), "at least one node"),
+        (nx.Graph(), "it has no nodes"),
     ],
 )
 def test_graphs_that_are_no_trees(graph: nx.Graph, sentence: str) -> None:

@@ -214,7 +214,7 @@ def test_counts_round_trip_as_plain_arrays() -> None:
     np.testing.assert_array_equal(again.unseen, counts.unseen)
     np.testing.assert_array_equal(oa_gram(again, ColourCounts.of(fitted)), oa_gram(counts, ColourCounts.of(fitted)))
     np.testing.assert_array_equal(counts.num_nodes, np.diff(new.node_ptr))
-    with pytest.raises(InputError, match="expected an array 'count'"):
+    with pytest.raises(InputError, match="the array 'count' is missing"):
         ColourCounts.from_arrays({name: a for name, a in arrays.items() if name != "count"})
 
 

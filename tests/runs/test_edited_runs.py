@@ -66,7 +66,7 @@ DOCUMENTS: list[tuple[str, str, Any, str]] = [  # file, field, value, what is sa
     ("config", "shift", [0.0] * 5, "shift: must be a number, or 2 of them"),
     ("config", "scale", 0.0, "scale: must be above 0"),
     ("config", "scale", float("nan"), "scale: must be a number"),
-    ("config", "format", 7, "written in format 7"),
+    ("config", "format", 7, "is in format 7"),
     ("vocabulary", "columns.width", 2**40, "columns, shift: must be nothing, or 1099511627776 numbers"),
     ("vocabulary", "columns.known", [[1]] * 3, "known: must be null"),
     ("vocabulary", "nodes.label_values", [3, 1, 2], "label_values: must be rising"),
@@ -248,7 +248,7 @@ def test_the_seal_lists_all_that_is_read_and_nothing_outside(copied: Any) -> Non
     document = json.loads((folder / CHECKSUMS).read_text())
     for name in ("config.json", "model.safetensors", "vocabulary.json", "colours.npz"):
         (folder / CHECKSUMS).write_text(json.dumps({key: value for key, value in document.items() if key != name}))
-        with pytest.raises(InputError, match=f"expected a field '{name}'"):
+        with pytest.raises(InputError, match=f"has no field '{name}'"):
             load_run(folder)
     (folder / CHECKSUMS).write_text(json.dumps(document | {"../outside": "0"}))
     with pytest.raises(InputError, match=r"'\.\./outside' is not the name of a file of the run"):

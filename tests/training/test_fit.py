@@ -161,7 +161,7 @@ def test_regression_learns_in_any_unit_and_scores_in_that_unit() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"y": np.full(30, 7)}, "item 0: class index 7, expected 0 to 1"),
+        ({"y": np.full(30, 7)}, "item 0: class index must be 0 to 1, found 7"),
         ({"y": np.zeros((30, 0), np.float32), "task": "none"}, "no targets to train on"),
     ],
 )

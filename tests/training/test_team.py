@@ -245,7 +245,7 @@ def test_a_worker_killed_in_the_second_epoch_of_five_changes_nothing(together: P
 def test_more_workers_than_the_cluster_has_room_for_are_refused(tmp_path: Path) -> None:
     from wlhn.training.data_parallel import fit_together
 
-    with pytest.raises(InputError, match="workers: 3 of 1 threads each, expected no more than the cluster's 2 CPUs"):
+    with pytest.raises(InputError, match="workers: 3 of 1 threads each are more than the cluster's 2 CPUs"):
         fit_together(problem("wlhn"), 0, tmp_path / "checkpoint", workers=3)
 
 

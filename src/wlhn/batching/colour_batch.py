@@ -159,10 +159,10 @@ def check_edges(edge_index: Tensor, num_nodes: int) -> None:
 def _check_nodes(x: Tensor, edge_index: Tensor, batch: Tensor, edge_attr: Tensor | None, num_graphs: int) -> None:
     n = len(x)
     if n == 0 or num_graphs == 0:
-        raise InputError("batch: expected at least one graph with nodes, found none")
+        raise InputError("batch: has no graph with nodes; give at least one")
     for name, given in (("x", x), ("edge_attr", edge_attr)):
         if given is not None and given.is_floating_point() and not torch.isfinite(given).all():
-            raise InputError(f"{name}: expected finite features, found NaN or infinity")
+            raise InputError(f"{name}: features must be finite, found NaN or infinity")
     check_edges(edge_index, n)
     if edge_attr is not None and len(edge_attr) != edge_index.shape[1]:
         raise InputError(f"edge_attr: expected {edge_index.shape[1]} rows, one for each edge, found {len(edge_attr)}")
@@ -170,4 +170,4 @@ def _check_nodes(x: Tensor, edge_index: Tensor, batch: Tensor, edge_attr: Tensor
         raise InputError(f"batch: expected {n} entries, one for each node, found {len(batch)}")
     size = torch.bincount(batch, minlength=num_graphs)
     if len(size) > num_graphs or (size == 0).any():
-        raise InputError(f"batch: graph {int((size == 0).int().argmax())} has no nodes, expected at least one in each")
+        raise InputError(f"batch: graph {int((size == 0).int().argmax())} has no nodes; leave it out")

@@ -33,7 +33,7 @@ class Quotient:
         if len(x) != hierarchy.num_colours[0]:
             raise InputError(f"x: expected {hierarchy.num_colours[0]} rows, one for each first colour, found {len(x)}")
         if x.is_floating_point() and not torch.isfinite(x).all():
-            raise InputError("x: expected finite features, found NaN or infinity")
+            raise InputError("x: features must be finite, found NaN or infinity")
         self.hierarchy, self.x, self.edge_x, self.nodes = hierarchy, x, edge_x, nodes
         self.graph_colours = [hierarchy.count_per_graph(t) for t in range(hierarchy.depth + 1)]
         self.signatures = [hierarchy.signature(t) for t in range(1, hierarchy.depth + 1)]
@@ -45,10 +45,10 @@ class Quotient:
         """The graphs at these positions as one batch."""
         hierarchy, graphs = self.hierarchy, np.asarray(graphs, dtype=np.int64)
         if not len(graphs):
-            raise InputError("batch: expected at least one graph, found none")
+            raise InputError("batch: has no graphs; give at least one")
         sizes = np.diff(hierarchy.node_ptr)[graphs]
         if not sizes.all():
-            raise InputError(f"graph {graphs[sizes == 0][0]}: has no nodes, expected at least one")
+            raise InputError(f"graph {graphs[sizes == 0][0]}: has no nodes; leave it out")
         levels: list[ColourLevel] = []
         before = first = slot = np.empty(0, np.int32)
         first_weight = None
@@ -87,7 +87,7 @@ class Quotient:
         """
         hierarchy, nodes = self.hierarchy, np.asarray(nodes, dtype=np.int64)
         if not len(nodes):
-            raise InputError("batch: expected at least one node, found none")
+            raise InputError("batch: has no nodes; give at least one")
         rows = [np.unique(hierarchy.colours[-1][nodes])]
         for t in range(hierarchy.depth, 0, -1):
             rows.insert(0, self._needed(t, rows[0]))

@@ -75,7 +75,7 @@ def measure_epoch(
     """Epochs of the contestants on one data set, taking turns, best of several."""
     dataset = load(name, data_root=data_root)
     if dataset.level != "graph" or dataset.task != "classification":
-        raise InputError(f"{name}: expected graphs with classes, found {dataset.level} {dataset.task}")
+        raise InputError(f"{name}: must be graphs with classes, found {dataset.level} {dataset.task}")
     memory = {contestant: _peak_of(contestant, name, data_root, num_threads) for contestant in ("wlhn", "gin")}
     with threads(num_threads):
         epochs = {contestant: make_epoch(contestant, dataset) for contestant in CONTESTANTS}

@@ -79,7 +79,7 @@ def measure_kernel(
     dataset = load(name, data_root=data_root)
     graphs = dataset.graphs
     if dataset.level == "node":
-        raise InputError(f"{dataset.name}: its items are nodes, expected a set of graphs to compare")
+        raise InputError(f"{dataset.name}: its items are nodes; give a set of graphs to compare")
     part, theirs, matrix = _largest_part(kind, graphs, depth, budget)
     with threads(num_threads):
         made = KERNELS[kind](depth)

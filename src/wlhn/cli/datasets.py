@@ -123,7 +123,7 @@ def check(
         names = [registered]
     else:
         raise InputError(
-            f"{name}: the paper has no figures for it, expected one of {', '.join(n for n in KNOWN if published(n))}"
+            f"{name}: the paper has no figures for it; it has some for {', '.join(n for n in KNOWN if published(n))}"
         )
     results = {}
     for n in names:

@@ -93,7 +93,7 @@ def _embed_with_run(
         if source is not None and source.name == "COMMANDLINE":
             raise InputError(f"{name}: the run in {run} has its own; leave it out")
     if out is None:
-        raise InputError("out: expected a file that ends in .npz for the points of a run")
+        raise InputError("out: the points of a run go to a file whose name ends in .npz")
     summary = embed_with_run(run, data, out, data_root=data_root, seed=seed)
     if json:
         print_json(summary)

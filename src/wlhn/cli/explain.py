@@ -53,7 +53,7 @@ def explain(
     item, what_it_is, explanation = _explained(trained, dataset, graph, node)
     outputs = [str(name) for name in (trained.classes or trained.targets or range(trained.out_channels))]
     if output is not None and output not in outputs:
-        raise InputError(f"--class {output}: expected one of {', '.join(outputs)}")
+        raise InputError(f"--class {output}: must be one of {', '.join(outputs)}")
     single = trained.task != "classification"
     wanted = outputs.index(output) if output is not None else 0 if single else int(explanation.output.argmax())
     margin = explanation.margin(wanted, alone=single)

@@ -31,10 +31,10 @@ def explore(
     from wlhn.runs.run_folder import is_run, load_run, read_config
 
     if out.suffix != ".html":
-        raise InputError(f"{out}: expected a name that ends in .html")
+        raise InputError(f"{out}: the name must end in .html")
     trained = load_run(Path(what)) if is_run(Path(what)) else None
     if trained is None and data is not None:
-        raise InputError(f"{what}: no finished run here, expected one where --data is given")
+        raise InputError(f"{what}: no finished run here; --data goes with a run, so leave it out or name one")
     name = what if trained is None else data or str(read_config(Path(what)).get("data", ""))
     if not name:
         raise InputError(f"{what}: does not say what it was trained on; name the data with --data")

@@ -67,9 +67,9 @@ def check_suffix(out: Path | None, *suffixes: str) -> None:
     if out is None:
         return
     if out.suffix not in suffixes:
-        raise InputError(f"{out}: expected a file name that ends in {' or '.join(suffixes)}")
+        raise InputError(f"{out}: the name must end in {' or '.join(suffixes)}")
     if out.is_dir():
-        raise InputError(f"{out}: is a folder, expected a file")
+        raise InputError(f"{out}: is a folder; name a file")
 
 
 def refined(

@@ -18,7 +18,7 @@ def embed_with_run(run: Path, data: str, out: Path, *, data_root: Path | None, s
     from wlhn.runs.run_folder import load_run
 
     if out.suffix != ".npz":
-        raise InputError(f"{out}: expected a name that ends in .npz")
+        raise InputError(f"{out}: the name must end in .npz")
     trained = load_run(run)
     dataset = read_like(data, trained.columns, data_root, None, seed)
     graphs = dataset.graphs

@@ -44,12 +44,12 @@ def similar(
     from wlhn.runs.run_folder import load_run
 
     if (node is None) == (graph is None):
-        raise InputError("similar: expected either --node or --graph")
+        raise InputError("similar: give either --node or --graph")
     check_choice("--by", by, "model", "kernel")
     if by == "kernel" and node is not None:
         raise InputError("--by kernel compares graphs; give --graph instead of --node")
     if data is None and by == "model":
-        raise InputError("similar: expected a run folder and data; without a run, --by kernel compares graphs")
+        raise InputError("similar: give a run folder and data; without a run, --by kernel compares graphs")
     trained = None if data is None else load_run(run)
     read_as = () if trained is None else trained.columns
     dataset = read_like(str(run) if data is None else data, read_as, data_root, role, seed)

@@ -81,7 +81,7 @@ class Dataset:
             )
         for name in self.inputs:
             if name not in ("label", "x") or getattr(self.graphs, {"label": "node_label"}.get(name, name)) is None:
-                raise InputError(f"{self.name}: no node input '{name}' here, expected some of {available(self.graphs)}")
+                raise InputError(f"{self.name}: there is no node input '{name}'; there are {available(self.graphs)}")
         for split in self.splits:
             split.check_fits(len(self), self.name)
 
@@ -117,9 +117,9 @@ class Dataset:
         Graphs(1 graph, 16 nodes, 36 directed edges)
         """
         if self.level == "node":
-            raise InputError(f"{self.name}: its items are nodes, expected a set of graphs to take one from")
+            raise InputError(f"{self.name}: its items are nodes; only a set of graphs can be indexed")
         if not -len(self) <= position < len(self):
-            raise IndexError(f"graph {position}: expected 0 to {len(self) - 1}")
+            raise IndexError(f"graph {position}: must be from 0 to {len(self) - 1}")
         graph = self.graphs.select([position])
         return replace(
             graph,

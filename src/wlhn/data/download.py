@@ -32,7 +32,7 @@ LARGEST = 1 << 32  # no known set comes near
 def fetch(name: str, known: Known, *, check: Callable[[Path], None], progress: bool = False) -> Path:
     """Download a registered set to its place in the cache; `check` reads what arrived and raises if it is wrong."""
     if not known.addresses:
-        raise UnavailableError(f"{name}: not found and nowhere to be downloaded, expected it under the data root")
+        raise UnavailableError(f"{name}: not found, and nowhere to be downloaded; put it under the data root")
     incoming, raw = cache_root() / "incoming", cache_root() / "raw"
     files = _files(known)
     for address, file in files.items():
@@ -75,7 +75,7 @@ def download(address: str, target: Path, *, progress: bool = False) -> None:
             if isinstance(error, urllib.error.URLError) and not part.exists():
                 why = error.reason
                 raise UnavailableError(
-                    f"{address}: cannot be reached ({why}), expected a network or a data root"
+                    f"{address}: cannot be reached ({why}); connect to a network, or give a data root"
                 ) from None
             reason = error
     raise UnavailableError(f"{address}: broke off {ATTEMPTS} times ({reason}), what arrived is kept for the next try")
@@ -117,7 +117,7 @@ def _transfer(address: str, part: Path, *, progress: bool) -> bool:
         length = answer.headers.get("Content-Length")
         total = None if length is None else have + int(length)
         if total is not None and total > LARGEST:
-            raise InputError(f"{address}: {total:,} bytes, expected at most {LARGEST:,}")
+            raise InputError(f"{address}: has {total:,} bytes, more than the {LARGEST:,} allowed")
         _remember_version(part, address, answer.headers.get("ETag") or answer.headers.get("Last-Modified"))
         bar = Progress(
             "{task.description}",
@@ -133,7 +133,7 @@ def _transfer(address: str, part: Path, *, progress: bool) -> bool:
             while step := answer.read(STEP):
                 have += out.write(step)
                 if have > LARGEST:
-                    raise InputError(f"{address}: more than {LARGEST:,} bytes, expected a data set")
+                    raise InputError(f"{address}: has more than the {LARGEST:,} bytes allowed")
                 bar.advance(task, len(step))
             out.flush()
             os.fsync(out.fileno())

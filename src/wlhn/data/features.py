@@ -47,7 +47,7 @@ class Encoding:
         """The same, and which nodes lack a number that none lacked in training."""
         missing = [name for name in self.inputs if name not in available(graphs)]
         if missing:
-            raise InputError(f"graphs have no node input '{missing[0]}', expected {' and '.join(self.inputs)}")
+            raise InputError(f"graphs have no node input '{missing[0]}'; the model takes {' and '.join(self.inputs)}")
         if not self.inputs:
             return self._degrees(graphs), np.zeros(graphs.num_nodes, bool)
         new = np.zeros(graphs.num_nodes, bool)

@@ -60,6 +60,6 @@ def fill(filling: Filling | None, values: NDArray[Any]) -> tuple[NDArray[Any], N
         row, column = np.argwhere(np.isnan(values))[0]
         raise InputError(
             f"features, row {row}, column {column}: a number is missing, and this model was kept without means to fill "
-            "it, expected a number (or train again)"
+            "it; fill in a number (or train again)"
         )
     return values, np.zeros(len(values), bool)

@@ -29,7 +29,7 @@ def graph_position(dataset: Dataset, name: str) -> int:
     if name not in known:
         files = [full for full in known if PurePath(full).suffix in GRAPH_FILES and PurePath(full).stem == name]
         if len(files) > 1:
-            raise InputError(f"{dataset.name}: graph {name!r} may be {' or '.join(files)}, expected one of these names")
+            raise InputError(f"{dataset.name}: graph {name!r} may be {' or '.join(files)}; give one of these names")
         name = files[0] if files else name
     return _find(f"{dataset.name}: no graph", known, name)
 
@@ -45,7 +45,7 @@ def node_position(dataset: Dataset, name: str) -> int:
     if len(dataset.graphs) > 1:
         graph_name, slash, within = name.rpartition("/")
         if not slash:
-            raise InputError(f"node {name}: expected GRAPH/NODE, as there are {len(dataset.graphs)} graphs")
+            raise InputError(f"node {name}: must be GRAPH/NODE, as there are {len(dataset.graphs)} graphs")
         graph = graph_position(dataset, graph_name)
     ids = [str(known) for known in dataset.graphs.ids(graph)]
     return int(dataset.graphs.node_ptr[graph]) + _find(f"{dataset.name}: no node", ids, within)
@@ -62,5 +62,5 @@ def node_name(dataset: Dataset, node: int) -> str:
 
 def _find(what: str, known: Sequence[str], name: str) -> int:
     if name not in known:
-        raise InputError(f"{what} {name!r}, expected one of {known[0]!r} … {known[-1]!r} ({len(known)})")
+        raise InputError(f"{what} {name!r}; there are {known[0]!r} … {known[-1]!r} ({len(known)})")
     return known.index(name)

@@ -75,7 +75,7 @@ def as_dataset(
             )
     elif nodes is not None and nodes.names("target"):
         if level == "graph":
-            raise InputError(f"{name}: '{nodes.names('target')[0]}' is a target of nodes, expected level=\"node\"")
+            raise InputError(f"{name}: '{nodes.names('target')[0]}' is a target of nodes; give level=\"node\"")
         targets = encode_targets(nodes, task, missing)
     else:
         targets = Targets.none(items)
@@ -119,7 +119,7 @@ def _read(
     strange = next((part for part in parts if not isinstance(part, nx.Graph)), None)
     if strange is not None:
         as_graphs([strange])  # says what is no graph at all
-        raise InputError(f"networkx graphs and {type(strange).__name__} in one list, expected graphs of one kind")
+        raise InputError(f"networkx graphs and {type(strange).__name__} in one list; give graphs of one kind")
     names = [f"graph {k}" for k in range(len(parts))]
     nodes = node_attributes(parts, names, Path(), roles=roles, like=like, task=task, without=OF_NODES)
     of_edges = {name: role for name, role in (roles or {}).items() if name not in nodes.frame.columns}
@@ -132,7 +132,7 @@ def _read(
         column = next(c for c in nodes.columns if c.role in ("feature", "category") and c.kind == "categories")
         x, label = _beside(x, (label[:, None] == np.arange(len(column.values))).astype(np.float32)), None
     if graphs.x is not None and x is not None and np.issubdtype(graphs.x.dtype, np.integer):
-        raise InputError("networkx graphs, x: holds categories beside other attributes, expected numbers (floats) in x")
+        raise InputError("networkx graphs, x: holds categories beside other attributes; x must hold numbers (floats)")
     graphs = replace(graphs, node_label=graphs.node_label if label is None else label, x=_beside(graphs.x, x))
     return graphs, node_labels + edge_labels, nodes, edges
 
@@ -197,10 +197,10 @@ def _pyg_targets(parts: list[Any]) -> NDArray[Any] | None:
     if not given:
         return None
     if len(given) < len(parts):
-        raise InputError(f"{len(given)} of {len(parts)} PyG graphs have a y, expected all or none (NaN: unknown)")
+        raise InputError(f"{len(given)} of {len(parts)} PyG graphs have a y; give one to all or none (NaN: unknown)")
     rows = [np.atleast_1d(value.detach().cpu().numpy() if hasattr(value, "detach") else value) for value in given]
     if len({row.shape[1:] for row in rows}) > 1:
-        raise InputError("the y of PyG graphs differ in their number of columns, expected the same for all")
+        raise InputError("the y of PyG graphs differ in their number of columns; it must be the same for all")
     values = np.concatenate(rows)
     return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
@@ -213,13 +213,15 @@ def _pyg_splits(parts: list[Any], targets: Targets) -> tuple[Split, ...]:
     for name in MASKS:
         there = [part for part in parts if name in part]
         if there and len(there) < len(parts):
-            raise InputError(f"{len(there)} of {len(parts)} PyG graphs have a {name}, expected all or none")
+            raise InputError(f"{len(there)} of {len(parts)} PyG graphs have a {name}; give one to all or none")
         columns = [part[name].cpu().numpy().astype(bool).reshape(part.num_nodes, -1) for part in there]
         masks.append(np.concatenate(columns) if columns else np.zeros((len(targets.y), 1), bool))
     several = max(mask.shape[1] for mask in masks)
     for name, mask in zip(MASKS, masks, strict=True):
         if mask.shape[1] not in (1, several):
-            raise InputError(f"{name}: {mask.shape[1]} columns, expected one or {several} as the other masks have")
+            raise InputError(
+                f"{name}: has {mask.shape[1]} columns; it must have one, or {several} as the other masks have"
+            )
     wide = [np.broadcast_to(mask, (len(mask), several)) for mask in masks]
     splits = (Split(*(np.flatnonzero(mask[:, k]) for mask in wide)) for k in range(several))
     return tuple(labelled_only(split, targets) for split in splits)
@@ -236,7 +238,7 @@ def _targets_of(y: ArrayLike, name: str, task: TaskChoice | None, missing: str |
             raise InputError(f"{name}, y, row {np.argwhere(np.isinf(numbers))[0][0]}: expected a finite number")
         answers = task != "regression" and (np.isnan(numbers) | (numbers == 0) | (numbers == 1)).all()
         if not answers and task == "classification":
-            raise InputError(f"{name}, y: {values.shape[1]} columns, expected 0 and 1 in them for classification")
+            raise InputError(f"{name}, y: several columns ({values.shape[1]}) must hold 0 and 1 for classification")
         return Targets(numbers, "binary" if answers else "regression")
     if values.ndim != 1:
         raise InputError(f"{name}, y: expected one target for each item, found shape {values.shape}")

@@ -21,7 +21,7 @@ from wlhn.errors import InputError
 
 TARGETS = ("targets.csv", "targets.tsv", "labels.csv", "labels.tsv")
 NODES, EDGES = ("nodes.csv", "nodes.tsv", "nodes.csv.gz"), ("edges.csv", "edges.tsv", "edges.csv.gz", "edges.parquet")
-EXPECTED = (
+FORMATS = (
     "a TU, geom-gcn or OGB folder, a TU zip, graph files with targets.csv, nodes.csv with edges.csv, "
     "a CSV or Parquet file of edges, or a CSV of SMILES"
 )
@@ -58,7 +58,7 @@ def read_path(path: Path, options: ReadOptions) -> Dataset:
         return _graph_files([path], None, path.stem, options)
     if {".csv", ".tsv", ".parquet"} & set(path.suffixes):
         return _edge_table(path, options) if is_edge_table(path, options.roles) else _smiles(path, options)
-    raise InputError(f"{path}: expected {EXPECTED}")
+    raise InputError(f"{path}: must be {FORMATS}")
 
 
 def _read_folder(path: Path, options: ReadOptions) -> Dataset:
@@ -80,7 +80,7 @@ def _read_folder(path: Path, options: ReadOptions) -> Dataset:
         )
     files = sorted(file for file in path.iterdir() if file.suffix in GRAPH_FILES)
     if not files:
-        raise InputError(f"{path}: expected {EXPECTED}")
+        raise InputError(f"{path}: must be {FORMATS}")
     return _graph_files(files, targets, path.name, options)
 
 
@@ -136,7 +136,7 @@ def _told(o: ReadOptions) -> str:
 def _as_published(path: Path, o: ReadOptions) -> None:
     """Sets whose targets are classes by their format."""
     if o.task == "regression":
-        raise InputError(f"{path}: its targets are classes as published, expected no `--task regression`")
+        raise InputError(f"{path}: its targets are classes as published; leave out `--task regression`")
 
 
 def _graph_files(files: Sequence[Path], targets: Path | None, name: str, o: ReadOptions) -> Dataset:

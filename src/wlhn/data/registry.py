@@ -109,7 +109,7 @@ def locate(name: str, data_root: Path | None) -> Location:
     known = KNOWN[name]
     if data_root is not None:
         if not data_root.is_dir():
-            raise InputError(f"{data_root}: no such folder, expected the data root")
+            raise InputError(f"{data_root}: no such folder; the data root must exist")
         for place in (known.place, name, f"{name}.zip"):
             if place and _whole(known.kind, data_root / place):
                 return Location(data_root / place, "data root")

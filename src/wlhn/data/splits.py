@@ -33,7 +33,7 @@ class Split:
     ([0, 2], 'ed47311be6fc')
     >>> Split(train=[0, 1], valid=[1], test=[2])
     Traceback (most recent call last):
-    wlhn.errors.InputError: split: item 1 is in train and in valid, expected disjoint parts
+    wlhn.errors.InputError: split: item 1 is in train and in valid; parts must be disjoint
     """
 
     train: NDArray[np.int64]
@@ -46,7 +46,7 @@ class Split:
         for a, b in (("train", "valid"), ("train", "test"), ("valid", "test")):
             common = np.intersect1d(getattr(self, a), getattr(self, b), assume_unique=True)
             if len(common):
-                raise InputError(f"split: item {common[0]} is in {a} and in {b}, expected disjoint parts")
+                raise InputError(f"split: item {common[0]} is in {a} and in {b}; parts must be disjoint")
 
     def __repr__(self) -> str:
         return f"Split({len(self.train)} train, {len(self.valid)} valid, {len(self.test)} test, {self.hash})"
@@ -76,7 +76,7 @@ class Split:
         for part in PARTS:
             values = getattr(self, part)
             if len(values) and values[-1] >= items:
-                raise InputError(f"{where}: {part} has item {values[-1]}, expected 0 to {items - 1}")
+                raise InputError(f"{where}: {part} has item {values[-1]}; items go from 0 to {items - 1}")
         return self
 
     def among(self, items: NDArray[np.bool_]) -> Split:
@@ -180,7 +180,7 @@ def read_json_splits(path: str | Path, *, items: int | None = None) -> list[Spli
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     except (ValueError, KeyError, TypeError, IndexError, RecursionError):
-        raise InputError(f'{path}: expected folds as [{{"test": […], "model_selection": [{{…}}]}}, …]') from None
+        raise InputError(f'{path}: folds must be written as [{{"test": […], "model_selection": [{{…}}]}}, …]') from None
     check_disjoint_tests(splits, str(path))
     return splits if items is None else [split.check_fits(items, str(path)) for split in splits]
 
@@ -202,10 +202,10 @@ def read_mask_split(path: str | Path, *, items: int | None = None) -> Split:
     except InputError:
         raise
     except Exception as error:  # a damaged npz raises whatever zipfile, zlib or numpy come across
-        raise InputError(f"{path}: expected an npz with train_mask, val_mask and test_mask ({error})") from None
+        raise InputError(f"{path}: must be an npz with train_mask, val_mask and test_mask ({error})") from None
     for mask in arrays:
         if mask.ndim != 1 or (items is not None and len(mask) != items):
-            raise InputError(f"{path}: expected masks over {items} nodes, found shape {mask.shape}")
+            raise InputError(f"{path}: masks must be over {items} nodes, found shape {mask.shape}")
     return Split(*(np.flatnonzero(mask) for mask in arrays))
 
 
@@ -214,7 +214,7 @@ def check_disjoint_tests(splits: Sequence[Split], where: str = "folds") -> None:
     tested = np.concatenate([split.test for split in splits]) if splits else np.empty(0, np.int64)
     values, counts = np.unique(tested, return_counts=True)
     if (counts > 1).any():
-        raise InputError(f"{where}: item {values[counts > 1][0]} is tested in two folds, expected disjoint test sets")
+        raise InputError(f"{where}: item {values[counts > 1][0]} is tested in two folds; test sets must be disjoint")
 
 
 def _deal(values: NDArray[Any], hands: int, generator: np.random.Generator) -> NDArray[np.int64]:

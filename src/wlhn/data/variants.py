@@ -50,7 +50,7 @@ def with_noise(dataset: Dataset, variant: str) -> Dataset:
     found = NOISE.fullmatch(variant)
     assert found is not None
     if len(dataset.graphs) != 1 or dataset.level != "node" or dataset.task != "classification":
-        raise InputError(f"{dataset.name}: expected one graph whose nodes have classes, to put noise on")
+        raise InputError(f"{dataset.name}: noise is put on one graph whose nodes have classes")
     share = float(found["share"])
     rng = np.random.default_rng([0, round(1000 * share)])
     named = replace(dataset, name=f"{dataset.name}+{variant}", notes=(*dataset.notes, variant))
@@ -63,7 +63,7 @@ def on_features(dataset: Dataset, share: float, rng: np.random.Generator) -> NDA
     """Features with Gaussian noise added to every one of a share of the nodes."""
     graphs = dataset.graphs
     if graphs.x is None or graphs.x.dtype.kind != "f":
-        raise InputError(f"{dataset.name}: expected nodes with numeric features, to put noise on")
+        raise InputError(f"{dataset.name}: noise is put on nodes with numeric features")
     nodes = rng.choice(graphs.num_nodes, round(share * graphs.num_nodes), replace=False)
     x = np.array(graphs.x)
     x[nodes] += rng.normal(MEAN, DEVIATION, (len(nodes), x.shape[1]))
@@ -78,7 +78,7 @@ def between_classes(dataset: Dataset, share: float, rng: np.random.Generator) ->
     both_ways = all(v * n + u in known for u, v in zip(source.tolist(), target.tolist(), strict=True))
     free = len(known) + round(share * len(known)) <= np.sum(y[:, None] != y[None, :])
     if not free or graphs.edge_label is not None or graphs.edge_attr is not None:
-        raise InputError(f"{dataset.name}: expected plain edges, and room for more between classes")
+        raise InputError(f"{dataset.name}: edges must be plain, and there must be room for more between classes")
     added: list[tuple[int, int]] = []
     while len(added) < round(share * graphs.num_edges):
         u, v = rng.integers(n, size=2).tolist()

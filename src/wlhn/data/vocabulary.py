@@ -108,7 +108,7 @@ class Vocabulary:
         if graphs.edge_label is not None:
             return Vocabulary(nodes, columns, "labels", Columns.of(graphs.edge_label[:, None]))
         if graphs.edge_attr is None:
-            raise InputError(f"{dataset.name}: edges have neither labels nor features, expected either (edge_features)")
+            raise InputError(f"{dataset.name}: edges have neither labels nor features, and edge_features asks for them")
         filling = Filling.of(graphs.edge_attr)
         edge_columns = Columns.of(fill(filling, graphs.edge_attr)[0], standardise)
         return Vocabulary(nodes, columns, "features", edge_columns, filling)
@@ -141,7 +141,7 @@ class Vocabulary:
     def _edge_values(self, graphs: Graphs) -> NDArray[Any]:
         given = graphs.edge_label if self.edges == "labels" else graphs.edge_attr
         if given is None:
-            raise InputError(f"graphs have no edge {self.edges}, expected them as in training")
+            raise InputError(f"graphs have no edge {self.edges}, which those of the training had")
         return given[:, None] if self.edges == "labels" else given
 
     def to_json(self) -> dict[str, Any]:

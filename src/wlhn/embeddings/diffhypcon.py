@@ -33,7 +33,7 @@ def diffhypcon(tree: Tree, features: Tensor, tau: float | Tensor = 1.0) -> TreeE
     if features.ndim != 2 or len(features) != len(tree):
         raise InputError(f"features: expected {len(tree)} rows, one for each tree node, found {tuple(features.shape)}")
     if not torch.isfinite(features).all():
-        raise InputError("features: expected finite numbers, found NaN or infinity")
+        raise InputError("features: must be finite numbers, found NaN or infinity")
 
     def place(nodes: slice, u: Tensor | None) -> Tensor:
         return unit(features[nodes]) if u is None else directions(features[nodes], u)

@@ -172,7 +172,7 @@ def construct(
     frames, u being the directions of the parents' own parents there (None below the root, which has none).
     """
     if len(tree) == 1:
-        raise InputError("tree: expected more than a root")
+        raise InputError("tree: it is a root alone; give one with more nodes")
     _check_lengths(tau, len(tree))
     y = place(tree.levels[1], None)
     length = torch.as_tensor(tau, dtype=y.dtype, device=y.device).expand(len(tree))

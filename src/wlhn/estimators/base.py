@@ -184,7 +184,7 @@ def own_targets(graphs: Any, level: TargetLevel, task: TaskChoice) -> Dataset:
         raise InputError(f"fit: needs y, one target for each {level}, unless PyG graphs or a data set bring them along")
     if len(data.splits) > 1:
         raise InputError(
-            f"train_mask: has {len(data.splits)} columns, expected one split; take one of them, as train_mask[:, 0]"
+            f"train_mask: has {len(data.splits)} columns, one for each split; take one of them, as train_mask[:, 0]"
         )
     return data
 

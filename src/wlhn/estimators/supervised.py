@@ -30,7 +30,7 @@ class _Classifier(ClassifierMixin, GraphEstimator):
         if y is None:
             data = own_targets(graphs, self._level, "classification")
             if data.task not in ("classification", "binary"):
-                raise InputError(f"fit: expected classes, and the targets of {data.name} are {data.task}")
+                raise InputError(f"fit: a classifier needs classes, and the targets of {data.name} are {data.task}")
             if data.task == "classification" and len(data.classes) < 2:
                 with_classes(data, np.array(data.classes))  # says so
         else:

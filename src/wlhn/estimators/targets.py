@@ -53,7 +53,7 @@ def with_classes(data: Dataset, values: NDArray[Any]) -> Dataset:
         given = given.astype(np.int64)  # NaN beside whole numbers had made fractions of them
     codes, classes = class_indices(given)
     if len(classes) == 1:
-        raise InputError(f"y: all items have the class {classes[0]!r}, expected two classes or more to tell apart")
+        raise InputError(f"y: all items have the class {classes[0]!r}; there must be two or more to tell apart")
     y = np.full(len(values), -1)
     y[there] = codes
     return replace(data, y=y, task="classification", classes=classes, targets=())
@@ -64,7 +64,7 @@ def _answers(values: NDArray[Any]) -> NDArray[np.float32]:
     bits = numbers(values)
     if not (np.isnan(bits) | (bits == 0) | (bits == 1)).all():
         raise InputError(
-            f"y: {values.shape[1]} columns, expected 0 and 1 (several labels an item) or one column of classes"
+            f"y: {values.shape[1]} columns must hold 0 and 1 (several labels an item); classes have one column"
         )
     return bits
 
@@ -79,7 +79,7 @@ def numbers(values: NDArray[Any]) -> NDArray[np.float32]:
     try:
         return np.where(pd.isna(values), np.nan, values).astype(np.float32)
     except (ValueError, TypeError) as error:
-        raise InputError(f"y: expected numbers ({error})") from None
+        raise InputError(f"y: must be numbers ({error})") from None
 
 
 def are_fractions(values: NDArray[Any]) -> bool:

@@ -72,7 +72,7 @@ def _read(path: Path) -> dict[str, Any]:
     found = read_json(path, ("seconds", "rounds", "threads", "version"))
     for contestant in CONTESTANTS:
         if contestant not in found["seconds"]:
-            raise InputError(f"{path}: expected seconds of {contestant}, found none")
+            raise InputError(f"{path}: has no seconds of {contestant}")
     return found
 
 

@@ -87,7 +87,7 @@ def known_key(what: str, name: str, keys: list[str]) -> str:
     for key in keys:
         if key.casefold() in wanted:
             return key
-    raise InputError(f"{what} {name}: not part of it, expected {' or '.join(keys)}")
+    raise InputError(f"{what} {name}: is not part of it; choose {' or '.join(keys)}")
 
 
 def read_table(name: str) -> Table:

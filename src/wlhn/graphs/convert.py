@@ -138,13 +138,13 @@ def _from_pyg(data: Data) -> Graphs:
         ours: _array(data[theirs]) for theirs, ours in columns.items() if data.get(theirs) is not None
     }
     if data.edge_index is None:
-        raise InputError("PyG Data without edge_index: expected a (2, m) tensor, empty for a graph without edges")
+        raise InputError("PyG Data without edge_index: it must have a (2, m) tensor, empty for a graph without edges")
     return Graphs.from_edges(_array(data.edge_index), num_nodes=data.num_nodes, node_ids=data.get("node_ids"), **given)
 
 
 def _from_matrix(matrix: Any) -> Graphs:
     if matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"adjacency matrix: expected a square one, found {matrix.shape[0]} × {matrix.shape[1]}")
+        raise InputError(f"adjacency matrix: must be square, found {matrix.shape[0]} × {matrix.shape[1]}")
     coo = matrix.tocoo()
     there = coo.data != 0
     return Graphs.from_edges(np.stack([coo.row[there], coo.col[there]]), num_nodes=matrix.shape[0])
@@ -195,7 +195,7 @@ def _join(parts: Iterable[Graphs]) -> Graphs:
             return None
         for k, (part, value) in enumerate(zip(parts, values, strict=True)):
             if value is None and getattr(part, size):
-                raise InputError(f"graph {k} has no {name}, others do: expected it in all or none")
+                raise InputError(f"graph {k} has no {name}, and others do; give it to all or none")
             if value is not None and value.shape[1:] != given[0].shape[1:]:
                 raise InputError(f"graph {k}, {name}: expected {given[0].shape[1]} columns, found {value.shape[1]}")
         return np.concatenate(given)

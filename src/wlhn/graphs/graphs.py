@@ -69,13 +69,11 @@ class Graphs:
         else:
             ptr = _integers("node_ptr", node_ptr).astype(np.int64, copy=False)
         if ptr[0] != 0 or (np.diff(ptr) < 0).any():
-            raise InputError("node_ptr: expected offsets that start at 0 and never fall")
+            raise InputError("node_ptr: offsets must start at 0 and never fall")
         n = int(ptr[-1])
         if edges.size and (edges.min() < 0 or edges.max() >= n):
             k = int(np.flatnonzero(((edges < 0) | (edges >= n)).any(axis=0))[0])
-            raise InputError(
-                f"edge {k} ({edges[0, k]} → {edges[1, k]}): no such node, expected indices from 0 to {n - 1}"
-            )
+            raise InputError(f"edge {k} ({edges[0, k]} → {edges[1, k]}): no such node; indices go from 0 to {n - 1}")
         if node_ids is not None and len(node_ids) != n:
             raise InputError(f"node_ids: expected {n} names, one for each node, found {len(node_ids)}")
         row_ptr, neighbour, order = group_by_target(
@@ -104,7 +102,7 @@ class Graphs:
             target = int(np.searchsorted(self.row_ptr, k, side="right")) - 1
             raise InputError(
                 f"edge {self.neighbour[k]} → {target} joins graph {graph_of[self.neighbour[k]]} and graph "
-                f"{graph_of[target]}: expected both ends in one graph"
+                f"{graph_of[target]}; both ends must lie in one graph"
             )
 
     def __len__(self) -> int:
@@ -157,7 +155,7 @@ class Graphs:
         index = index.astype(np.int64)
         if index.size and (index.min() < -len(self) or index.max() >= len(self)):
             wrong = index[(index < -len(self)) | (index >= len(self))][0]
-            raise InputError(f"graph {wrong}: no such graph, expected 0 to {len(self) - 1}")
+            raise InputError(f"graph {wrong}: no such graph; they go from 0 to {len(self) - 1}")
         index = index % max(len(self), 1)
         nodes, node_ptr = _ranges(self.node_ptr, index)
         edges, row_ptr = _ranges(self.row_ptr, nodes)
@@ -185,7 +183,7 @@ class Graphs:
         if not np.array_equal(np.sort(order), np.arange(self.num_nodes)) or not np.array_equal(
             self.graph_of_node[order], self.graph_of_node
         ):
-            raise InputError("order: expected a permutation that keeps each node in its graph")
+            raise InputError("order: must be a permutation that keeps each node in its graph")
         rank = np.argsort(order)
         edges, row_ptr = _ranges(self.row_ptr, order)
         return replace(

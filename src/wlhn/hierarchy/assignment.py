@@ -46,7 +46,7 @@ def assign(
     """
     graphs = as_graphs(graphs)
     if initial is None and hierarchy.start == "given":
-        raise InputError("initial: the fit was given an array, expected one for these graphs too")
+        raise InputError("initial: the fit was given an array; give one for these graphs too")
     values = initial_values_of(graphs, hierarchy.start if initial is None else initial)
     colours: list[IntArray] = [look_up("initial", values, hierarchy.initial_values, graphs.num_nodes)]
     edge_code: IntArray = np.empty(0, np.int32)
@@ -78,7 +78,7 @@ def look_up(name: str, values: ArrayLike, known: NDArray[Any], length: int) -> I
     """The position of each row among the known rows, or −1."""
     code, rows = encode(name, values, length)
     if rows.shape[1:] != known.shape[1:] or (rows.dtype.kind in "US") != (known.dtype.kind in "US"):
-        raise InputError(f"{name}: expected {_described(known)} as in the fit, found {_described(rows)}")
+        raise InputError(f"{name}: must be {_described(known)} as in the fit, found {_described(rows)}")
     both, place = np.unique(np.concatenate([known, rows]), axis=0, return_inverse=True)
     position = np.full(len(both), -1, np.int32)
     position[place[: len(known)]] = np.arange(len(known))

@@ -242,6 +242,6 @@ def _complete(name: str, values: NDArray[Any]) -> NDArray[Any]:
     if values.dtype.kind == "f" and np.isnan(values).any():
         row, column = np.argwhere(np.isnan(np.atleast_2d(values)))[0]
         raise InputError(
-            f"{name}, row {row}, column {column}: a number is missing, expected all (`wlhn.data.features` fills in)"
+            f"{name}, row {row}, column {column}: a number is missing; fill it in first (`wlhn.data.features` does)"
         )
     return values

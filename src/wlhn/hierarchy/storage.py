@@ -68,7 +68,7 @@ def _read(raw: BinaryIO, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             file[name] = _array(raw, archive, entry, path)
     meta = json.loads(str(file["meta"]))
     if meta["format"] != FORMAT:
-        raise InputError(f"written in format {meta['format']}, expected {FORMAT}")
+        raise InputError(f"is in format {meta['format']}, and this version reads format {FORMAT}; make the file again")
     check_arrays(meta, file)
     return meta, file
 

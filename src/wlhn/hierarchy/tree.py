@@ -32,18 +32,18 @@ class Tree:
     def __post_init__(self) -> None:
         parent = self.parent
         if not len(parent) or parent[0] != -1:
-            raise InputError("tree: expected node 0 to be the root, with parent −1")
+            raise InputError("tree: node 0 must be the root, with parent −1")
         if (parent[1:] < 0).any():
             raise InputError(f"tree: node {1 + int(np.flatnonzero(parent[1:] < 0)[0])} is a second root")
         after_its_parent = (parent[1:] < np.arange(1, len(parent))).all()
         if not after_its_parent or (np.diff(self.depth) < 0).any():
-            raise InputError("tree: expected nodes level by level, each after its parent")
+            raise InputError("tree: nodes must come level by level, each after its parent")
 
     @staticmethod
     def from_networkx(graph: nx.Graph, root: Any = None) -> Tree:
         """A networkx tree; directed edges point away from the root, an undirected tree starts at its first node."""
         if not len(graph):
-            raise InputError("tree: expected at least one node")
+            raise InputError("tree: it has no nodes; give at least one")
         if root is not None and root not in graph:
             raise InputError(f"tree: the root {root!r} is not one of its nodes")
         if root is None:

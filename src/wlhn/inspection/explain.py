@@ -147,7 +147,9 @@ def explain_node(trained: Trained, graphs: Graphs, node: int) -> Explanation:
     if trained.level != "node":
         raise InputError("explain: this model answers for graphs; name one of them (--graph) instead of a node")
     if not isinstance(model, AnswersDepthByDepth):
-        raise InputError(f"explain: expected a model that answers depth by depth, as wlhn does, found {_name(trained)}")
+        raise InputError(
+            f"explain: nodes need a model that answers depth by depth, as wlhn does, and this is {_name(trained)}"
+        )
     graph = int(graphs.graph_of_node[node])
     first = int(graphs.node_ptr[graph])
     encoded = trained.vocabulary.encode(graphs.select([graph]))

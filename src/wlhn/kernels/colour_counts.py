@@ -160,7 +160,7 @@ class ColourCounts:
         """
         missing = {"ptr", "colour", "count", "first", "first_unseen"} - set(arrays)
         if missing:
-            raise InputError(f"colour counts: expected an array '{min(missing)}', found none")
+            raise InputError(f"colour counts: the array '{min(missing)}' is missing")
         shape = (len(arrays["ptr"]) - 1, int(arrays["first_unseen"][-1]))
         matrix = sparse.csr_array((arrays["count"], arrays["colour"], arrays["ptr"]), shape=shape)
         return ColourCounts(_canonical(matrix), np.asarray(arrays["first"]), np.asarray(arrays["first_unseen"]))

@@ -215,7 +215,7 @@ def _add_shared(
     """out += what graphs share, in blocks of rows."""
     other = a if b is None else b
     if not np.array_equal(a.first, other.first):
-        raise InputError("colour counts: expected both to be of one hierarchy, found two")
+        raise InputError("colour counts: both must be of one hierarchy")
     m = other.matrix
     ptr, graph, count = transpose(m.indptr, m.indices, m.data, m.shape[1])
     columns = ptr if b is None else ptr[: other.num_known + 1], graph.view(np.uint32), count

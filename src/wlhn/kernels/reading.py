@@ -96,6 +96,6 @@ def _as_fitted(codes: Array, names: tuple[Any, ...] | None, known: tuple[Any, ..
 def _check_nodes(graphs: Graphs) -> None:
     empty = np.flatnonzero(np.diff(graphs.node_ptr) == 0)
     if not len(graphs):
-        raise InputError("expected at least one graph, found none")
+        raise InputError("there are no graphs; give at least one")
     if len(empty):
         raise InputError(f"graph {empty[0]} has no nodes, so there is nothing to compare: leave it out")

@@ -127,5 +127,5 @@ class TreeWasserstein(MatrixTransformer):
 
 def _columns(graphs: Graphs, columns: tuple[int, ...]) -> Array:
     if graphs.x is None or graphs.x.shape[1] <= max(columns):
-        raise InputError(f"start: no column {max(columns)} of node features here, expected those of the fit")
+        raise InputError(f"start: there is no column {max(columns)} of node features here, as there was in the fit")
     return graphs.x[:, list(columns)].astype(np.float64)

@@ -151,5 +151,5 @@ def _learn(learner: Any, features: NDArray[Any], y: NDArray[Any]) -> Any:
 
     known = ~np.isnan(y) if np.issubdtype(y.dtype, np.floating) else np.ones(len(y), bool)
     if is_classifier(learner) and len(np.unique(y[known])) < 2:
-        raise InputError("targets: all training items have the same class, expected two classes or more")
+        raise InputError("targets: all training items have the same class; a machine needs two or more to tell apart")
     return learner.fit(features, np.where(known, y, y[known][0]), sample_weight=known.astype(float))

@@ -37,5 +37,5 @@ def graph_of_node(h: Tensor, batch: Tensor | None) -> Tensor:
     if batch is None:
         return torch.zeros(len(h), dtype=torch.long, device=h.device)
     if bool((batch[1:] < batch[:-1]).any()):
-        raise InputError("batch: expected the nodes of a graph side by side, graph after graph")
+        raise InputError("batch: the nodes of a graph must stand side by side, graph after graph")
     return batch

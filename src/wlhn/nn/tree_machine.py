@@ -200,5 +200,5 @@ def known_targets(y: Array, task: str) -> Array:
     """Positions of the targets that are known, of two classes at least."""
     known = np.flatnonzero(~np.isnan(y)) if np.issubdtype(y.dtype, np.floating) else np.arange(len(y))
     if task != "regression" and len(np.unique(y[known])) < 2:
-        raise InputError("targets: all training items have the same class, expected two classes or more")
+        raise InputError("targets: all training items have the same class; a machine needs two or more to tell apart")
     return known

@@ -72,6 +72,6 @@ def write_figure(figure: Figure, path: str | Path) -> None:
 
     path = Path(path)
     if path.suffix not in (".svg", ".png"):
-        raise InputError(f"{path}: expected a name that ends in .svg or .png")
+        raise InputError(f"{path}: the name must end in .svg or .png")
     with rc_context({"svg.hashsalt": "wlhn"}), replacing(path) as draft:
         figure.savefig(draft, dpi=300, metadata={"Date": None} if path.suffix == ".svg" else None)

@@ -83,13 +83,13 @@ def seal(folder: Path) -> None:
 def check_run(folder: Path) -> None:
     """Every file of a run is there and is what was written, or an `InputError` names the one that is not."""
     if not is_run(folder):
-        raise InputError(f"{folder}: no finished run here, expected a folder that `wlhn train` made ({CHECKSUMS})")
+        raise InputError(f"{folder}: no finished run here; name a folder that `wlhn train` made (it has {CHECKSUMS})")
     digests = read_json(folder / CHECKSUMS, (CONFIG, MODEL, VOCABULARY, COLOURS))
     for name, digest in digests.items():
         if Path(name).name != name or name == "..":
             raise InputError(f"{folder / CHECKSUMS}: {name!r} is not the name of a file of the run")
         if not (folder / name).is_file():
-            raise InputError(f"{folder / name}: missing, expected it as part of the run")
+            raise InputError(f"{folder / name}: is missing, and part of the run")
         if file_hash(folder / name) != digest:
             raise InputError(f"{folder / name}: damaged, its checksum is not that of {CHECKSUMS}")
 
@@ -99,7 +99,9 @@ def read_config(folder: Path) -> dict[str, Any]:
     check_run(folder)
     config = read_json(folder / CONFIG, ("format",))
     if config["format"] != FORMAT:
-        raise InputError(f"{folder / CONFIG}: written in format {config['format']}, expected {FORMAT}")
+        raise InputError(
+            f"{folder / CONFIG}: is in format {config['format']}, and this version reads format {FORMAT}; train again"
+        )
     return config
 
 

@@ -21,7 +21,7 @@ def targets_for(trained: Trained, dataset: Dataset) -> NDArray[Any]:
         raise InputError(f"{dataset.name}: has targets of {dataset.level}s, and the model answers for {trained.level}s")
     if dataset.task != trained.task or (not trained.classes and dataset.num_outputs != trained.out_channels):
         found, wanted = f"{dataset.num_outputs} {dataset.task}", f"{trained.out_channels} {trained.task}"
-        raise InputError(f"{dataset.name}: expected targets as the model was trained on ({wanted}), found {found}")
+        raise InputError(f"{dataset.name}: its targets are {found}, and the model was trained on {wanted}")
     if dataset.classes == trained.classes:
         return dataset.y
     place = {name: k for k, name in enumerate(trained.classes)}

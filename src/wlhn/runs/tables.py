@@ -88,7 +88,7 @@ def write_table(path: Path, parts: Iterable[Rows], raw: bool = False) -> int:
     """
     writers = {".csv": _csv, ".jsonl": _json_lines, ".parquet": _parquet}
     if path.suffix not in writers:
-        raise InputError(f"{path}: expected a name that ends in {', '.join(writers)}")
+        raise InputError(f"{path}: the name must end in {', '.join(writers)}")
     count = 0
     with replacing(path) as draft, ExitStack() as stack:
         write: Callable[[Rows], None] | None = None

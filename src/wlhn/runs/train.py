@@ -58,7 +58,7 @@ def default_split(dataset: Dataset, seed: int) -> Split:
         return dataset.splits[0]
     labelled = dataset.labelled if dataset.task != "none" else np.ones(len(dataset), bool)
     if (known := int(labelled.sum())) < 10:
-        raise InputError(f"{dataset.name}: {known} items with a target, expected at least 10 to split them")
+        raise InputError(f"{dataset.name}: has {known} items with a target, and at least 10 are needed to split them")
     if dataset.level == "node":
         return random_splits(len(dataset), repeats=1, seed=seed, among=labelled)[0]
     return stratified_folds(dataset.y, folds=5, holdout=0.2, seed=seed, among=labelled)[0]
@@ -184,7 +184,7 @@ def check_device(device: str, here: bool) -> None:
     """
     check_choice("device", device, "cpu", "cuda")
     if device == "cuda" and here and not torch.cuda.is_available():
-        raise InputError("device cuda: torch finds no GPU here, expected cpu")
+        raise InputError("device cuda: torch finds no GPU here; use cpu")
 
 
 def _scores(problem: Problem, fitted: Fitted) -> dict[str, float | None]:

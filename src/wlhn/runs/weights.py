@@ -52,7 +52,7 @@ def _read(path: Path) -> dict[str, Tensor]:
     except OSError:
         raise
     except Exception as error:  # safetensors has several
-        raise InputError(f"{path}: damaged, expected tensors ({error})") from None
+        raise InputError(f"{path}: is damaged, not a file of tensors ({error})") from None
     for name, tensor in tensors.items():
         unknown_targets = name == "y"  # which machines remember as NaN
         if tensor.is_floating_point() and not unknown_targets and not bool(tensor.isfinite().all()):

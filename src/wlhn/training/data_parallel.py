@@ -78,7 +78,7 @@ def _train_on_cluster(
         if workers * each > found:
             each_has = f"{each} threads" if kind == "CPU" else "a GPU"
             raise InputError(
-                f"workers: {workers} of {each_has} each, expected no more than the cluster's {found} {kind}s"
+                f"workers: {workers} of {each_has} each are more than the cluster's {found} {kind}s; ask for fewer"
             )
     backend = "cpu:gloo,cuda:nccl" if device == "cuda" else "gloo"  # counts are summed on the CPU in any case
     storage = checkpoint.parent / ".ray"
@@ -108,7 +108,9 @@ def _train_on_cluster(
             trainer.fit()
         except TrainingFailedError as error:
             last = str(error).strip().splitlines()[-1]
-            raise InputError(f"workers: lost {LOSSES + 1} times, expected fewer (the last time: {last})") from None
+            raise InputError(
+                f"workers: were lost {LOSSES + 1} times, so training was given up (the last time: {last})"
+            ) from None
         finally:
             shutil.rmtree(storage, ignore_errors=True)  # Ray's notes; ours are in the checkpoint
 

@@ -54,16 +54,16 @@ def check_targets(task: str, y: NDArray[Any], out_channels: int) -> Tensor:
 
     >>> check_targets("classification", np.array([0, 3]), out_channels=2)
     Traceback (most recent call last):
-    wlhn.errors.InputError: item 1: class index 3, expected 0 to 1
+    wlhn.errors.InputError: item 1: class index must be 0 to 1, found 3
     """
     if task not in ("classification", "binary", "regression"):
-        raise InputError(f"the data have no targets to train on (task '{task}'), expected classes, 0/1 or numbers")
+        raise InputError(f"the data have no targets to train on (task '{task}'); they must be classes, 0/1 or numbers")
     if task == "classification":
         if y.ndim != 1 or not np.issubdtype(y.dtype, np.integer):
             raise InputError(f"targets: expected one class index for each item, found {y.dtype} of shape {y.shape}")
         beyond = np.flatnonzero((y < -1) | (y >= out_channels))
         if len(beyond):
-            raise InputError(f"item {beyond[0]}: class index {y[beyond[0]]}, expected 0 to {out_channels - 1}")
+            raise InputError(f"item {beyond[0]}: class index must be 0 to {out_channels - 1}, found {y[beyond[0]]}")
         return torch.from_numpy(np.array(y, dtype=np.int64))
     values = np.array(y, dtype=np.float32).reshape(len(y), -1)
     if values.shape[1] != out_channels:

@@ -121,7 +121,7 @@ def _mean_over_tasks(score: Callable[..., Any], y: Array, outputs: Array) -> flo
         if len(np.unique(y[known, k])) == 2:
             scores.append(float(score(y[known, k], outputs[known, k])))
     if not scores:
-        raise InputError("no task has both a 0 and a 1 among these items, expected both to score them")
+        raise InputError("no task has both a 0 and a 1 among these items, so this metric cannot score them")
     return float(np.mean(scores))
 
 

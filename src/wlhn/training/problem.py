@@ -59,7 +59,7 @@ class Problem:
             split = split.among(labelled)
         for part in ("train", "valid"):
             if not len(getattr(split, part)):
-                raise InputError(f"{dataset.name}: the split has no {part} items with a target, expected at least one")
+                raise InputError(f"{dataset.name}: the split has no {part} items with a target; it needs at least one")
         self.split, self.settings = split, settings
         self.dataset = dataset = dataset.as_trained_on(split.train)
         self.metric = metric_of(dataset.task, self.out_channels, settings.training.metric)

@@ -40,7 +40,7 @@ def import_ray() -> Any:
     try:
         import ray
     except ImportError:
-        raise InputError("Ray is not installed: expected it here and on each node (pip install 'wlhn[ray]')") from None
+        raise InputError("Ray is not installed; install it here and on each node (pip install 'wlhn[ray]')") from None
     return ray
 
 
@@ -52,4 +52,4 @@ def _check_answers(address: str | None) -> None:
     try:
         socket.create_connection((host, int(port)), timeout=10).close()
     except (OSError, ValueError) as error:
-        raise InputError(f"--address {address}: expected HOST:PORT of a Ray cluster ({error})") from None
+        raise InputError(f"--address {address}: must be HOST:PORT of a Ray cluster that is running ({error})") from None

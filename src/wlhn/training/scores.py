@@ -64,7 +64,7 @@ def scores_of(task: str, y: NDArray[Any], outputs: NDArray[Any], classes: tuple[
         known = ~np.isnan(y).all(axis=1)
         y, outputs = y[known], outputs[known]
     if not len(y):
-        raise InputError("none of these items has a target, expected some to score the answers")
+        raise InputError("none of these items has a target to score the answers by")
     metrics = {name: _score(name, y, outputs) for name in METRICS_OF[task]}
     if task != "classification":
         return Scores(len(y), metrics)

@@ -62,9 +62,9 @@ def test_a_name_is_what_stands_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "empty, expected a header line"),
-        ("from,to\n1,2\n3,\n", "line 3, column 'to': expected a value, found nothing"),
-        ("from,to\n1,2\n\n3,4\n5,6\n", "line 3, column 'from': expected a value, found nothing"),
+        ("", "is empty; it needs a header line"),
+        ("from,to\n1,2\n3,\n", "line 3, column 'to': the value is missing"),
+        ("from,to\n1,2\n\n3,4\n5,6\n", "line 3, column 'from': the value is missing"),
         ("from,to\n1,2,3\n", "line 2: expected 2 fields as in the header, found more"),
     ],
 )
@@ -96,7 +96,7 @@ def test_edges_of_a_table_of_nodes_are_read_in_pieces_too(
     (tmp_path / "edges.csv").write_text("from,to\nc,a\nb,c\n")
     assert load(tmp_path).graphs.edge_index.tolist() == [[2, 2, 1, 0], [0, 1, 2, 2]]
     (tmp_path / "edges.csv").write_text("from,to\nc,a\nb,x\n")
-    with pytest.raises(InputError, match=r"edges.csv, line 3: node 'x' is not in .*nodes.csv, expected one of its ids"):
+    with pytest.raises(InputError, match=r"edges.csv, line 3: node 'x' is not in .*nodes.csv; add it there"):
         load(tmp_path)
 
 

@@ -114,11 +114,13 @@ def test_many_whole_numbers_are_numbers_and_it_is_said(tmp_path: Path) -> None:
 
 
 def test_a_task_that_does_not_fit_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="column 'y': holds text, expected numbers"):
+    with pytest.raises(InputError, match="column 'y': holds text, and `--task regression` needs numbers"):
         load(nodes(tmp_path / "g", list(CLASSES)), task="regression")
-    with pytest.raises(InputError, match="column 'y': numbers with a fraction, expected whole numbers or text"):
+    with pytest.raises(
+        InputError, match="column 'y': has numbers with a fraction, and classes are whole numbers or text"
+    ):
         load(nodes(tmp_path / "g", [0.5, 1.5] * 6), task="classification")
-    with pytest.raises(InputError, match="task: expected classification or regression, found 'both'"):
+    with pytest.raises(InputError, match="task: must be classification or regression, found 'both'"):
         load(tmp_path / "g", task="both")  # type: ignore[arg-type]
 
 

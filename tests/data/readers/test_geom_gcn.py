@@ -42,11 +42,11 @@ def test_small_set(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
-        (EDGES, "2\t0", "2\t3", "edges.txt, line 5: expected nodes from 0 to 2, found 2 and 3"),
+        (EDGES, "2\t0", "2\t3", "edges.txt, line 5: nodes must be from 0 to 2, found 2 and 3"),
         (EDGES, "2\t0", "2", "edges.txt, line 5: expected 2 integers"),
-        (NODES, "2\t0,0\t4", "2\t0,0", "label.txt, line 4: expected node, features and label"),
-        (NODES, "2\t0,0\t4", "1\t0,0\t4", "label.txt, line 4: expected each node from 0 to 2 once"),
-        (NODES, "0,0", "0,z", "expected features"),
+        (NODES, "2\t0,0\t4", "2\t0,0", "label.txt, line 4: must be node, features and label"),
+        (NODES, "2\t0,0\t4", "1\t0,0\t4", "label.txt, line 4: each node from 0 to 2 must be there once"),
+        (NODES, "0,0", "0,z", "features must be"),
     ],
 )
 def test_bad_files_are_named_by_line(tmp_path: Path, file: str, old: str, new: str, message: str) -> None:

@@ -63,7 +63,7 @@ def test_the_limit_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("WLHN_READ_LIMIT", "1G")
     assert load(path).graphs.num_nodes == 2
     monkeypatch.setenv("WLHN_READ_LIMIT", "much")
-    with pytest.raises(InputError, match="WLHN_READ_LIMIT=much: expected a size such as 500M or 16G"):
+    with pytest.raises(InputError, match="WLHN_READ_LIMIT=much: must be a size such as 500M or 16G"):
         read_limit()
 
 
@@ -95,16 +95,16 @@ def test_masks_and_column_numbers_do_not_grow_either(tmp_path: Path, monkeypatch
     with pytest.raises(InputError, match=SENTENCE):
         load(folder)
     nodes.write_text(f"{header}0\t1,{'9' * 30}\t0\n")
-    with pytest.raises(InputError, match="expected features as 0/1 columns"):
+    with pytest.raises(InputError, match="features must be 0/1 columns"):
         load(folder)
     nodes.write_text(f"{header}0\t1,0\t{'9' * 30}\n")
-    with pytest.raises(InputError, match="line 2: expected node, features and label"):
+    with pytest.raises(InputError, match="line 2: must be node, features and label"):
         load(folder)
 
 
 def test_deep_nesting_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "deep.gml").write_text("graph [ " + "a [ " * 100_000 + "] " * 100_000 + "]")
-    with pytest.raises(InputError, match=r"deep.gml: nested too deeply"):
+    with pytest.raises(InputError, match=r"deep.gml: is nested too deeply"):
         load(tmp_path / "deep.gml")
     (tmp_path / "deep.graphml").write_text("<graphml>" + "<a>" * 100_000)
     with pytest.raises(InputError, match=r"deep.graphml"):

@@ -77,13 +77,13 @@ def test_raw_files_and_smiles_give_the_same_graphs(layout: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "line", "new", "message"),
     [
-        ("edge", 0, "0,7", "edge.csv.gz, line 1: expected atoms from 0 to 2 of their molecule, found 0 and 7"),
-        ("edge", 1, None, "edge.csv.gz, line 28: expected 28 lines in all, found 27"),
+        ("edge", 0, "0,7", "edge.csv.gz, line 1: atoms must be from 0 to 2 of their molecule, found 0 and 7"),
+        ("edge", 1, None, "edge.csv.gz, line 28: must have 28 lines in all, found 27"),
         ("node-feat", 2, "1,2", "node-feat.csv.gz, line 3: expected 9 integers"),
-        ("num-node-list", 1, "-6", "num-node-list.csv.gz, line 2: expected a size"),
-        ("graph-label", 3, ",".join(["2"] * TASKS), "graph-label.csv.gz, line 4: expected 0, 1 or nothing, found 2"),
+        ("num-node-list", 1, "-6", "num-node-list.csv.gz, line 2: a size must be"),
+        ("graph-label", 3, ",".join(["2"] * TASKS), "graph-label.csv.gz, line 4: must be 0, 1 or nothing, found 2"),
         ("graph-label", 3, "1,x", "graph-label.csv.gz"),
-        ("num-edge-list", 3, None, "num-edge-list.csv.gz, line 8: expected 8 lines"),
+        ("num-edge-list", 3, None, "num-edge-list.csv.gz, line 8: must have 8 lines"),
     ],
 )
 def test_bad_files_are_named_by_line(layout: Path, file: str, line: int, new: str | None, message: str) -> None:
@@ -119,7 +119,7 @@ def test_any_bytes_are_read_or_refused(layout: Path, file: str, place: int, nois
 def test_refused_smiles_are_named_or_left_out(tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
     path.write_text("name,smiles,dose\na,CCO,0.5\nb,C(C,1.5\nc,CC,2.5\n")
-    with pytest.raises(InputError, match=r"m.csv, line 3: expected SMILES .* refuses 'C\(C'"):
+    with pytest.raises(InputError, match=r"m.csv, line 3: must be SMILES .* refuses 'C\(C'"):
         read_smiles(path)
     dataset = read_smiles(path, skip_invalid=True)
     assert dataset.graph_ids == ["a", "c"]

@@ -147,7 +147,9 @@ def test_new_data_are_read_like_the_old(tmp_path: Path) -> None:
     known = load(tables(tmp_path / "e")).columns
     ends = load(tables(tmp_path / "ends", edges="from,to,how\nx,y,zip\n"), like=known)
     assert ends.graphs.edge_label.tolist() == [-1, -1]  # type: ignore[union-attr]
-    with pytest.raises(InputError, match="no column 'size' as the training data have, expected it among id, kind"):
+    with pytest.raises(
+        InputError, match="has no column 'size', which the training data have; its columns are id, kind"
+    ):
         load(tables(tmp_path / "ends", one_kind), like=known)
     more = load(tables(tmp_path / "more", "id,kind,klass,mood\nx,a,yes,9\n", "from,to\n"), like=old.columns)
     assert more.graphs.x is None
@@ -182,13 +184,13 @@ def test_split_column(tmp_path: Path) -> None:
     ("nodes", "edges", "message"),
     [
         (NODES, EDGES + "x,q,road,1\n", r"edges.csv, line 4: node 'q' is not in .*nodes.csv"),
-        (NODES, "from\nx\n", r"edges.csv: expected one column with role 'to'"),
+        (NODES, "from\nx\n", r"edges.csv: no column among from has the role 'to'"),
         (NODES + "x,a,1,1,red,no\n", EDGES, r"nodes.csv, line 5: node 'x' stands there twice"),
         (NODES + "w,a,inf,1,red,no\n", EDGES, r"nodes.csv, line 5, column 'size': expected a finite number"),
-        (NODES + ",a,1,1,red,no\n", EDGES, r"nodes.csv, line 5, column 'id': expected a value"),
+        (NODES + ",a,1,1,red,no\n", EDGES, r"nodes.csv, line 5, column 'id': the value is missing"),
         (NODES + "w,a,1,1,red,no,7\n", EDGES, r"nodes.csv: .*line 5"),
         (NODES, "from,to\nx,y,1\n", r"edges.csv, line 2: expected 2 fields as in the header, found more"),
-        ("", EDGES, r"nodes.csv: empty, expected a header line"),
+        ("", EDGES, r"nodes.csv: is empty; it needs a header line"),
     ],
 )
 def test_bad_tables_are_named_by_line(tmp_path: Path, nodes: str, edges: str, message: str) -> None:
@@ -199,10 +201,10 @@ def test_bad_tables_are_named_by_line(tmp_path: Path, nodes: str, edges: str, me
 def test_bad_graph_folders(tmp_path: Path) -> None:
     (tmp_path / "a.edgelist").write_text("1 2\n")
     (tmp_path / "targets.csv").write_text("file,y\nb,1\n")
-    with pytest.raises(InputError, match=r"targets.csv: no line for the graph a.edgelist"):
+    with pytest.raises(InputError, match=r"targets.csv: has no line for the graph a.edgelist"):
         load(tmp_path)
     (tmp_path / "targets.csv").write_text("file,y\na,1\nb,1\n")
-    with pytest.raises(InputError, match=r"targets.csv, line 3: no graph file 'b'"):
+    with pytest.raises(InputError, match=r"targets.csv, line 3: there is no graph file 'b'"):
         load(tmp_path)
     (tmp_path / "targets.csv").write_text("file,y\na,1\n")
     with pytest.raises(InputError, match=r"role of column 'z': no such column"):
@@ -211,10 +213,10 @@ def test_bad_graph_folders(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a.edgelist, line 2: expected text"):
         load(tmp_path)
     (tmp_path / "b.graphml").write_text("<graphml>\n<graph>\n<node")
-    with pytest.raises(InputError, match=r"b.graphml, line 3: expected GraphML"):
+    with pytest.raises(InputError, match=r"b.graphml, line 3: is not GraphML"):
         load(tmp_path / "b.graphml")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="expected a TU, geom-gcn or OGB folder"):
+    with pytest.raises(InputError, match="must be a TU, geom-gcn or OGB folder"):
         load(tmp_path / "empty")
 
 

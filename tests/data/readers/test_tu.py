@@ -113,7 +113,7 @@ def test_doubled_edges_loops_and_isolated_nodes(tmp_path: Path) -> None:
 
 
 BAD: dict[str, tuple[dict[str, str | bytes], str]] = {
-    "label line too few": ({"node_labels": "3\n3\n1\n2\n"}, "labels.txt, line 5: expected 5 lines in all, found 4"),
+    "label line too few": ({"node_labels": "3\n3\n1\n2\n"}, "labels.txt, line 5: must have 5 lines in all, found 4"),
     "edge across graphs": ({"A": "1, 2\n2, 3\n"}, "A.txt, line 2: edge 2, 3 joins graph 1 and graph 2"),
     "node beyond the end": ({"A": "1, 2\n2, 6\n"}, "A.txt, line 2: expected nodes from 1 to 5"),
     "node zero": ({"A": "0, 2\n"}, "A.txt, line 1: expected nodes from 1 to 5"),

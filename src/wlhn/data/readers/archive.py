@@ -145,15 +145,13 @@ def refuse_links(folder: Path) -> None:
     >>> os.symlink("/etc/hostname", folder / "nodes.csv")
     >>> refuse_links(folder)
     Traceback (most recent call last):
-    wlhn.errors.InputError: ...nodes.csv: a symbolic link that leads out of the folder, expected the file itself ...
+    wlhn.errors.InputError: ...nodes.csv: a symbolic link that leads out of the folder; put the file itself there
     """
     inside = folder.resolve()
     for path in (folder, *(folder / name for name in SUBFOLDERS)):
         for entry in (path, *sorted(path.iterdir())) if path.is_dir() else ():
             if entry != folder and entry.is_symlink() and not entry.resolve().is_relative_to(inside):
-                raise InputError(
-                    f"{entry}: a symbolic link that leads out of the folder, expected the file itself (copy it there)"
-                )
+                raise InputError(f"{entry}: a symbolic link that leads out of the folder; put the file itself there")
 
 
 @contextmanager
@@ -164,9 +162,9 @@ def broken_as_input_error(where: str) -> Iterator[None]:
     except OSError as error:
         if error.errno != errno.EINVAL and not isinstance(error, gzip.BadGzipFile):
             raise
-        raise InputError(f"{where}: broken file, expected whole compressed data ({error})") from None
+        raise InputError(f"{where}: is broken ({error}); get the file again") from None
     except BROKEN as error:
-        raise InputError(f"{where}: broken or shortened file, expected whole compressed data ({error})") from None
+        raise InputError(f"{where}: is broken or cut short ({error}); get the file again") from None
 
 
 def line_blocks(stream: BufferedIOBase) -> Iterator[bytes]:
@@ -192,7 +190,9 @@ def safe_entries(archive: zipfile.ZipFile, path: Path) -> dict[str, str]:
         name = info.filename
         if name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/") or ":" in name.split("/")[0]:
             archive.close()
-            raise InputError(f"{path}: entry '{name}' points outside the archive, expected plain relative names")
+            raise InputError(
+                f"{path}: entry '{name}' points outside the archive; names in it must be plain and relative"
+            )
         if not info.is_dir() and not PurePosixPath(name).name.startswith("."):  # as macOS adds them
             entries[PurePosixPath(name).name] = name
     try:

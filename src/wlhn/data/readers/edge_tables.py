@@ -152,7 +152,7 @@ def _read_ends(path: Path, names: list[str], place: dict[Any, int], among: Path 
         if len(frame) and (ended or gaps.any()):
             row, column = np.argwhere(gaps)[0] if gaps.any() else (0, 0)
             where = ended or _line(path, frame, row)
-            raise InputError(f"{path}, {where}, column '{names[column]}': expected a value, found nothing")
+            raise InputError(f"{path}, {where}, column '{names[column]}': the value is missing")
         if len(frame) < len(piece):
             ended = ended or _line(path, piece, len(frame))
         code, distinct = pd.factorize(frame.to_numpy(object).ravel())
@@ -161,7 +161,8 @@ def _read_ends(path: Path, names: list[str], place: dict[Any, int], among: Path 
             row = min(int(np.flatnonzero(code == k)[0]) // 2 for k, n in enumerate(found) if n not in place)
             strange = next(name for name in map(name_of, frame.iloc[row]) if name not in place)
             raise InputError(
-                f"{path}, {_line(path, frame, row)}: node '{shown(strange)}' is not in {among}, expected one of its ids"
+                f"{path}, {_line(path, frame, row)}: node '{shown(strange)}' is not in {among}; "
+                "add it there, or leave out the edge"
             )
         number = np.array([place.setdefault(name, len(place)) for name in found], np.int32)
         parts.append(number[code].reshape(-1, 2).T)

@@ -132,16 +132,16 @@ def _one_target(
         said = f"'{name}': {distinct} different whole numbers, taken as numbers (`--task classification`: as classes)"
         return Targets(_numbers(table, name), "regression", (), (name,), (said,) if inferred else ())
     if task == "regression":
-        raise InputError(f"{where}: holds text, expected numbers for `--task regression`")
+        raise InputError(f"{where}: holds text, and `--task regression` needs numbers")
     if any(isinstance(value, float) for value in column.values):
-        raise InputError(f"{where}: numbers with a fraction, expected whole numbers or text for classes")
+        raise InputError(f"{where}: has numbers with a fraction, and classes are whole numbers or text")
     if not like:
         ask_about(where, column.values, missing)
     y = coded(values, column.values)
     strange = np.flatnonzero((y < 0) & values.notna().to_numpy())
     if len(strange):
         known = listed(column.values)
-        raise InputError(f"{table.at(strange[0])}, column '{name}': expected one of the classes {known}")
+        raise InputError(f"{table.at(strange[0])}, column '{name}': must be one of the classes {known}")
     said = f"'{name}': {distinct} different whole numbers, taken as classes (`--task regression`: as numbers)"
     return Targets(y, "classification", column.values, (name,), (said,) if inferred and distinct > 2 else ())
 
@@ -151,7 +151,7 @@ def _several_targets(table: Table, columns: list[Column], task: TaskChoice | Non
     text = [name for name in names if not is_numeric(table.frame[name]) and table.frame[name].notna().any()]
     if text:
         raise InputError(
-            f"{table.path}, column '{text[0]}': expected numbers where there are several targets ({listed(names)}); "
+            f"{table.path}, column '{text[0]}': must be numbers, as there are several targets ({listed(names)}); "
             f"`--role {text[0]}=target` makes it the only one, `--role {text[0]}=ignored` leaves it out"
         )
     y = np.stack([_numbers(table, name) for name in names], axis=1)
@@ -180,7 +180,7 @@ def _numbers(table: Table, name: str) -> NDArray[np.float32]:
     try:
         exact = given.to_numpy(np.float64, na_value=np.nan)
     except (ValueError, TypeError):
-        raise InputError(f"{table.path}, column '{name}': expected numbers") from None
+        raise InputError(f"{table.path}, column '{name}': must be numbers") from None
     with np.errstate(over="ignore"):  # said in our own words
         values = exact.astype(np.float32)
     bad = np.flatnonzero(np.isinf(values))

@@ -90,7 +90,7 @@ def node_file(path: Path) -> Path:
     for candidate in (path / NODES, path / f"{NODES}.gz"):
         if candidate.is_file():
             return candidate
-    raise InputError(f"{path / NODES}: no such file, expected it plain or gzipped")
+    raise InputError(f"{path / NODES}: no such file, plain or gzipped")
 
 
 def split_files(path: Path) -> list[Path]:
@@ -137,14 +137,14 @@ def _keep_nodes(dataset: Dataset, keep: NDArray[np.bool_]) -> Dataset:
 
 def _read_edges(path: Path, nodes: int) -> NDArray[Any]:
     if not path.is_file():
-        raise InputError(f"{path}: no such file, expected the edges there")
+        raise InputError(f"{path}: no such file; it has the edges")
     with path.open("rb") as stream:
         stream.readline()
         edges = read_integers(stream, str(path), columns=2, first_line=2)
     bad = int(first_bad_edge(edges[:, 0], edges[:, 1], np.zeros(nodes, np.int8)))
     if bad >= 0:
         u, v = edges[bad]
-        raise InputError(f"{path}, line {bad + 2}: expected nodes from 0 to {nodes - 1}, found {u} and {v}")
+        raise InputError(f"{path}, line {bad + 2}: nodes must be from 0 to {nodes - 1}, found {u} and {v}")
     return edges
 
 
@@ -157,11 +157,11 @@ def _read_nodes(path: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         fields = line.split(b"\t")
         if len(fields) != 3 or not _is_number(fields[0]) or not _is_number(fields[2].strip()):
             raise InputError(
-                f"{path}, line {k + 2}: expected node, features and label between tabs, found {quoted(line)}"
+                f"{path}, line {k + 2}: must be node, features and label between tabs, found {quoted(line)}"
             )
         node = int(fields[0])
         if node >= n or label[node] >= 0:
-            raise InputError(f"{path}, line {k + 2}: expected each node from 0 to {n - 1} once, found {node}")
+            raise InputError(f"{path}, line {k + 2}: each node from 0 to {n - 1} must be there once, found {node}")
         label[node], given[node] = int(fields[2]), fields[1]
     x = None if b"feature_amount" in header else _columns_of_bits(given)
     return (_columns_by_number(given, path) if x is None else x), label
@@ -187,10 +187,10 @@ def _columns_by_number(rows: list[bytes], path: Path) -> NDArray[np.float32]:
     try:
         columns = [np.array(row.split(b","), dtype=np.int64) for row in rows]
     except (ValueError, OverflowError):
-        raise InputError(f"{path}: expected features as 0/1 columns or as column numbers between commas") from None
+        raise InputError(f"{path}: features must be 0/1 columns or column numbers between commas") from None
     flat = np.concatenate(columns) if columns else np.empty(0, np.int64)
     if len(flat) and (flat.min() < 0 or flat.max() > 1 << 20):
-        raise InputError(f"{path}: expected column numbers from 0 to {1 << 20}, found {flat.min()} to {flat.max()}")
+        raise InputError(f"{path}: column numbers must be from 0 to {1 << 20}, found {flat.min()} to {flat.max()}")
     width = int(flat.max(initial=-1)) + 1
     check_text(str(path), len(rows) * width, "features")
     x = np.zeros((len(rows), width), np.float32)

@@ -40,7 +40,7 @@ def read_graph_file(path: Path, *, directed: bool | None = None) -> nx.Graph:
     NodeView(('a', 'b', 'c', 'alone'))
     """
     if not path.is_file():
-        raise InputError(f"{path}: no such file, expected a graph there")
+        raise InputError(f"{path}: no such file")
     check_text(str(path), path.stat().st_size, "graph file")
     match path.suffix:
         case ".graphml":
@@ -62,11 +62,11 @@ def _graphml(path: Path) -> nx.Graph:
             warnings.simplefilter("ignore")  # a key without a type is text, which is what we would say too
             return nx.read_graphml(path)
     except ParseError as error:
-        raise InputError(f"{path}, line {error.position[0]}: expected GraphML ({_short(error)})") from None
+        raise InputError(f"{path}, line {error.position[0]}: is not GraphML ({_short(error)})") from None
     except RecursionError:
-        raise InputError(f"{path}: nested too deeply, expected GraphML") from None
+        raise InputError(f"{path}: is nested too deeply to be GraphML of a graph") from None
     except BROKEN as error:  # an unknown encoding is a LookupError
-        raise InputError(f"{path}: expected GraphML ({_short(error)})") from None
+        raise InputError(f"{path}: is not GraphML ({_short(error)})") from None
 
 
 def _gml(path: Path) -> nx.Graph:
@@ -75,10 +75,10 @@ def _gml(path: Path) -> nx.Graph:
         try:
             return nx.read_gml(path, label=label)
         except RecursionError:
-            raise InputError(f"{path}: nested too deeply, expected GML of nodes and edges") from None
+            raise InputError(f"{path}: is nested too deeply to be GML of nodes and edges") from None
         except BROKEN as error:
             failures.append(error)
-    raise InputError(f"{path}: expected GML ({_short(failures[-1])})")
+    raise InputError(f"{path}: is not GML ({_short(failures[-1])})")
 
 
 def _short(error: Exception) -> str:

@@ -40,7 +40,7 @@ def read_limit() -> int:
         return DEFAULT
     number, unit = (given[:-1], UNITS[given[-1].upper()]) if given[-1].upper() in UNITS else (given, 1)
     if not number.isascii() or not number.isdigit():
-        raise InputError(f"{VARIABLE}={given}: expected a size such as 500M or 16G")
+        raise InputError(f"{VARIABLE}={given}: must be a size such as 500M or 16G")
     return int(number) * unit
 
 
@@ -49,20 +49,20 @@ def check_text(where: str, size: int, form: Form) -> None:
 
     >>> check_text("g.gml", 2**30, "graph file")
     Traceback (most recent call last):
-    wlhn.errors.InputError: g.gml: 1,073,741,824 bytes of graph file, expected at most 67,108,864 \
+    wlhn.errors.InputError: g.gml: 1,073,741,824 bytes of graph file, more than the 67,108,864 allowed \
 (WLHN_READ_LIMIT=64G raises the limit)
     """
     most = read_limit() // GROWTH[form]
     if size > most:
         what = form if form in ("attributes", "features", "columns") else f"bytes of {form}"
-        raise InputError(f"{where}: {size:,} {what}, expected at most {most:,} ({_raise_to(size, form)})")
+        raise InputError(f"{where}: {size:,} {what}, more than the {most:,} allowed ({_raise_to(size, form)})")
 
 
 def check_unpacked(where: str, unpacked: int, packed: int) -> None:
     """Refuse what unpacks to far more than any real data set does."""
     if unpacked > read_limit() // GROWTH["compressed data"] and unpacked > BOMB_RATIO * packed:
         raise InputError(
-            f"{where}: {packed:,} bytes unpack to {unpacked:,} or more, expected at most {BOMB_RATIO} times as many "
+            f"{where}: {packed:,} bytes unpack to {unpacked:,} or more; allowed are {BOMB_RATIO} times as many "
             f"({_raise_to(unpacked, 'compressed data')})"
         )
 

@@ -109,7 +109,7 @@ def _no_smiles(table: Table) -> str:
             if cells and sum(read) >= 0.8 * len(read):
                 return f"no column is called smiles, but '{name}' looks like it (`--role {name}=smiles`)"
     told = "`--role NAME=smiles` for molecules, `--role NAME=from --role NAME=to` for edges"
-    return f"expected a column of SMILES or two of edges' ends among {listed(table.frame.columns)} ({told})"
+    return f"no column of SMILES and no two of edges' ends are among {listed(table.frame.columns)} ({told})"
 
 
 def scaffold_split(smiles: Sequence[str], *, ratios: tuple[float, float] = (0.8, 0.1)) -> Split:
@@ -175,7 +175,7 @@ def _featurise(
                     continue
                 found = f"RDKit refuses '{shown(text)}'" if isinstance(text, str) else "found nothing"
                 raise InputError(
-                    f"{there}: expected SMILES of a molecule, {found} (`--skip-invalid` leaves such lines out)"
+                    f"{there}: must be SMILES of a molecule, {found} (`--skip-invalid` leaves such lines out)"
                 )
             kept.append(k)
             sizes.append(molecule.GetNumAtoms())

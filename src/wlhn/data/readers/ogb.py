@@ -31,21 +31,21 @@ def read_ogb(path: str | Path, *, progress: bool = False) -> Dataset:
 
     >>> read_ogb("nowhere")
     Traceback (most recent call last):
-    wlhn.errors.InputError: nowhere/raw/num-node-list.csv.gz: no such file, expected it in OGB's layout
+    wlhn.errors.InputError: nowhere/raw/num-node-list.csv.gz: no such file, which OGB's layout has
     """
     path = Path(path)
     nodes = _integers(path, "num-node-list", 1, np.int64, progress)[:, 0]
     bonds = _integers(path, "num-edge-list", 1, np.int64, progress, rows=len(nodes))[:, 0]
     for name, sizes in (("num-node-list", nodes), ("num-edge-list", bonds)):
         if (sizes < 0).any():
-            raise InputError(f"{_raw(path, name)}, line {np.flatnonzero(sizes < 0)[0] + 1}: expected a size, 0 or more")
+            raise InputError(f"{_raw(path, name)}, line {np.flatnonzero(sizes < 0)[0] + 1}: a size must be 0 or more")
     edge = _integers(path, "edge", 2, np.int32, progress, rows=int(bonds.sum()))
     size = np.repeat(nodes, bonds)
     bad = np.flatnonzero((edge < 0).any(axis=1) | (edge >= size[:, None]).any(axis=1))
     if len(bad):
         u, v = edge[bad[0]]
         there = f"{_raw(path, 'edge')}, line {bad[0] + 1}"
-        raise InputError(f"{there}: expected atoms from 0 to {size[bad[0]] - 1} of their molecule, found {u} and {v}")
+        raise InputError(f"{there}: atoms must be from 0 to {size[bad[0]] - 1} of their molecule, found {u} and {v}")
     node_ptr = np.concatenate([[0], np.cumsum(nodes)])
     edge += np.repeat(node_ptr[:-1], bonds)[:, None].astype(np.int32)
     graphs, notes = simple_graphs(
@@ -112,7 +112,7 @@ def _raw(path: Path, name: str) -> Path:
 
 def _there(file: Path) -> Path:
     if not file.is_file():
-        raise InputError(f"{file}: no such file, expected it in OGB's layout")
+        raise InputError(f"{file}: no such file, which OGB's layout has")
     return file
 
 
@@ -130,7 +130,7 @@ def _integers(path: Path, name: str, columns: int, dtype: Any, progress: bool, r
         values = read_integers(stream, str(file), columns=columns, dtype=dtype)
     if rows is not None and len(values) != rows:
         raise InputError(
-            f"{file}, line {min(len(values), rows) + 1}: expected {rows} lines in all, found {len(values)}"
+            f"{file}, line {min(len(values), rows) + 1}: must have {rows} lines in all, found {len(values)}"
         )
     return values
 
@@ -147,12 +147,12 @@ def _read_targets(path: Path, rows: int, progress: bool) -> NDArray[np.float32]:
     except (ValueError, UnicodeError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{file}: expected 0, 1 or nothing between commas ({shown(error)})") from None
+        raise InputError(f"{file}: must have 0, 1 or nothing between commas ({shown(error)})") from None
     bad = np.argwhere(~(np.isnan(y) | (y == 0) | (y == 1)))
     if len(bad):
-        raise InputError(f"{file}, line {bad[0, 0] + 1}: expected 0, 1 or nothing, found {y[tuple(bad[0])]:g}")
+        raise InputError(f"{file}, line {bad[0, 0] + 1}: must be 0, 1 or nothing, found {y[tuple(bad[0])]:g}")
     if len(y) != rows:
-        raise InputError(f"{file}, line {min(len(y), rows) + 1}: expected {rows} lines in all, found {len(y)}")
+        raise InputError(f"{file}, line {min(len(y), rows) + 1}: must have {rows} lines in all, found {len(y)}")
     return y
 
 

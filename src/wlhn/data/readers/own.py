@@ -53,7 +53,7 @@ def read_graph_files(
     """
     paths = [Path(file) for file in files]
     if not paths:
-        raise InputError(f"{name}: expected at least one graph file")
+        raise InputError(f"{name}: has no graph file; it needs at least one")
     graphs = [read_graph_file(path, directed=directed) for path in paths]
     where = [path.name for path in paths]
     reading: dict[str, Any] = {"roles": roles, "like": [c for c in like if not c.edge], "task": task}
@@ -62,7 +62,7 @@ def read_graph_files(
     table = None
     if targets is not None:
         if nodes.names("target"):
-            raise InputError(f"{targets}: '{nodes.names('target')[0]}' of nodes is a target too, expected one of them")
+            raise InputError(f"{targets}: '{nodes.names('target')[0]}' of nodes is a target too; keep one of them")
         expected: tuple[Role, ...] = ("id", "target")
         table = read_table(
             Path(targets), expected=expected, named=("split",), rest="target", missing=missing, **reading
@@ -117,9 +117,7 @@ def read_node_tables(
     place: dict[Any, int] = {}
     for k, node in enumerate(ids):
         if place.setdefault(node, k) != k:
-            raise InputError(
-                f"{vertex.path}, line {k + 2}: node '{shown(node)}' stands there twice, expected each once"
-            )
+            raise InputError(f"{vertex.path}, line {k + 2}: node '{shown(node)}' stands there twice; keep one line")
     edge = read_edges(
         Path(edges),
         place,
@@ -166,17 +164,17 @@ def _rows_of(paths: list[Path], table: Table) -> list[int]:
     for k, given in enumerate(names):
         if row.setdefault(given, k) != k:
             raise InputError(
-                f"{table.path}, line {k + 2}: '{shown(given)}' stands there twice, expected each graph once"
+                f"{table.path}, line {k + 2}: '{shown(given)}' stands there twice; keep one line for each graph"
             )
     rows = []
     for path in paths:
         found = [row[key] for key in (path.name, path.stem) if key in row]
         if not found:
-            raise InputError(f"{table.path}: no line for the graph {path.name}, expected its name or stem")
+            raise InputError(f"{table.path}: has no line for the graph {path.name}; add one with its name or stem")
         rows.append(found[0])
     if len(rows) < len(names):
         extra = min(set(range(len(names))) - set(rows))
         raise InputError(
-            f"{table.path}, line {extra + 2}: no graph file '{shown(names[extra])}', expected one for each line"
+            f"{table.path}, line {extra + 2}: there is no graph file '{shown(names[extra])}'; each line needs one"
         )
     return rows

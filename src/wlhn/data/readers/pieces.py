@@ -29,9 +29,9 @@ HEADER = 1 << 20  # bytes of a header that are looked at
 def read_pieces(path: Path, columns: list[str] | None = None, rows: int | None = None) -> Iterator[pd.DataFrame]:
     """The table so many rows at a time (at least one piece), as text or, from Parquet, as it is."""
     if not path.is_file():
-        raise InputError(f"{path}: no such file, expected a table there")
+        raise InputError(f"{path}: no such file")
     if path.suffix not in (*TABLES, ".gz"):
-        raise InputError(f"{path}: expected a table that is plain or gzipped, found '{path.suffix}'")
+        raise InputError(f"{path}: must be a table that is plain or gzipped, found '{path.suffix}'")
     yield from (_parquet if path.suffix == ".parquet" else _text)(path, columns, rows or ROWS)
 
 
@@ -40,9 +40,9 @@ def read_text_table(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     if not path.is_file():
-        raise InputError(f"{path}: no such file, expected a table there")
+        raise InputError(f"{path}: no such file")
     if path.suffix == ".parquet":
-        raise InputError(f"{path}: Parquet holds edges only, expected a table of text (.csv or .tsv)")
+        raise InputError(f"{path}: only edges are read from Parquet; give a table of text (.csv or .tsv)")
     frame = pd.concat(list(_parsed(io.BytesIO(read_whole(path, "table")), path, ROWS)))
     given = frame.notna().any(axis=1).to_numpy().nonzero()[0]
     return frame.iloc[: given[-1] + 1 if len(given) else 0]
@@ -94,7 +94,7 @@ def _parsed(stream: IO[bytes] | BufferedIOBase, path: Path, rows: int) -> Iterat
             )
         )
     except pd.errors.EmptyDataError:
-        raise InputError(f"{path}: empty, expected a header line") from None
+        raise InputError(f"{path}: is empty; it needs a header line") from None
     except pd.errors.ParserError as error:
         why = str(error).removeprefix("Error tokenizing data. C error: ").strip()
         raise InputError(f"{path}: {why}") from None
@@ -113,9 +113,9 @@ def _named(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
         check_name(name, str(path))
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
-        raise InputError(f"{path}: two columns are called '{twice[0]}', expected different names")
+        raise InputError(f"{path}: two columns are called '{twice[0]}'; give them different names")
     if not len(frame.columns):
-        raise InputError(f"{path}: expected a header line with names of columns")
+        raise InputError(f"{path}: has no header line with names of columns")
     return frame
 
 
@@ -142,7 +142,7 @@ def _parquet(path: Path, columns: list[str] | None, rows: int) -> Iterator[pd.Da
         if isinstance(error, InputError):
             raise
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{path}: expected a Parquet table ({reason})") from None
+        raise InputError(f"{path}: is not a Parquet table ({reason})") from None
 
 
 def _check_parquet(file: Any, path: Path) -> list[str]:
@@ -160,7 +160,7 @@ def _check_parquet(file: Any, path: Path) -> list[str]:
     check_unpacked(str(path), max(stated, 8 * metadata.num_rows * len(schema.names)), path.stat().st_size)
     for field in schema:
         if pa.types.is_nested(field.type):
-            raise InputError(f"{path}, column '{field.name}': holds lists or records, expected single values")
+            raise InputError(f"{path}, column '{field.name}': holds lists or records; it must hold single values")
     if len(set(schema.names)) < len(schema.names):
-        raise InputError(f"{path}: two columns have the same name, expected different names")
+        raise InputError(f"{path}: two columns have the same name; give them different names")
     return [f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]

@@ -68,7 +68,7 @@ class Table:
             raise InputError(f"{self.path}: {missing_role(role, self.frame)}")
         if len(names) > 1:
             raise InputError(
-                f"{self.path}: columns {listed(names)} have the role '{role}', expected one of them "
+                f"{self.path}: columns {listed(names)} have the role '{role}', and one column can "
                 f"(`--role {names[1]}=ignored` leaves one out)"
             )
         return self.values(names[0])
@@ -83,14 +83,14 @@ class Table:
         values = self.frame[name]
         gaps = np.flatnonzero(values.isna())
         if len(gaps):
-            raise InputError(f"{self.at(gaps[0])}, column '{name}': expected a value, found nothing")
+            raise InputError(f"{self.at(gaps[0])}, column '{name}': the value is missing")
         return values.to_numpy()
 
 
 def missing_role(role: Role, frame: pd.DataFrame) -> str:
     """That no column has a role, and how to say which one should."""
     names = listed(frame.columns)
-    return f"expected one column with role '{role}' among {names}, found none (`--role NAME={role}` says which it is)"
+    return f"no column among {names} has the role '{role}' (`--role NAME={role}` says which it is)"
 
 
 def read_table(
@@ -184,7 +184,9 @@ def check_known(path: Path, frame: pd.DataFrame, like: Sequence[Column]) -> None
     for column in like:
         if column.role in ("feature", "category") and column.name not in frame.columns:
             names = listed(frame.columns)
-            raise InputError(f"{path}: no column '{column.name}' as the training data have, expected it among {names}")
+            raise InputError(
+                f"{path}: has no column '{column.name}', which the training data have; its columns are {names}"
+            )
 
 
 def check_roles(roles: Mapping[str, Role] | None, *tables: pd.DataFrame) -> None:
@@ -192,15 +194,15 @@ def check_roles(roles: Mapping[str, Role] | None, *tables: pd.DataFrame) -> None
     there = [str(name) for table in tables for name in table.columns]
     for name, role in (roles or {}).items():
         if name not in there:
-            raise InputError(f"role of column '{name}': no such column, expected one of {listed(there)}")
+            raise InputError(f"role of column '{name}': no such column; there are {listed(there)}")
         if role not in ROLES:
-            raise InputError(f"role of column '{name}': expected one of {', '.join(ROLES)}, found '{role}'")
+            raise InputError(f"role of column '{name}': must be one of {', '.join(ROLES)}, found '{role}'")
 
 
 def check_task(task: TaskChoice | None) -> None:
     """What was asked for is a task."""
     if task not in (None, "classification", "regression"):
-        raise InputError(f"task: expected classification or regression, found '{task}'")
+        raise InputError(f"task: must be classification or regression, found '{task}'")
 
 
 def gap_notes(tables: Iterable[Table]) -> tuple[str, ...]:

@@ -76,7 +76,7 @@ def _first_bad_number(lines: list[bytes], where: str) -> InputError:
         if not good:
             kind = "numbers" if columns > 1 else "number"
             return InputError(f"{where}, line {k + 1}: expected {columns} finite {kind}, found {quoted(line)}")
-    return InputError(f"{where}: expected lines of {columns} numbers between commas")
+    return InputError(f"{where}: lines must have {columns} numbers between commas")
 
 
 def quoted(line: bytes) -> str:

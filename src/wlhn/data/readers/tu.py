@@ -68,7 +68,7 @@ class _Reader:
 
     def integers(self, kind: str, rows: int | None = None, **options: Any) -> NDArray[Any]:
         if not self.has(kind):
-            raise InputError(f"{self.where(kind)}: no such file, expected it beside {self.name}{SUFFIX}")
+            raise InputError(f"{self.where(kind)}: no such file beside {self.name}{SUFFIX}")
         with self.files.open(self.file(kind)) as stream:
             return self._counted(kind, read_integers(stream, self.where(kind), **options), rows)
 
@@ -88,7 +88,7 @@ class _Reader:
     def _counted(self, kind: str, values: NDArray[Any], rows: int | None) -> NDArray[Any]:
         if rows is not None and len(values) != rows:
             line = min(len(values), rows) + 1
-            raise InputError(f"{self.where(kind)}, line {line}: expected {rows} lines in all, found {len(values)}")
+            raise InputError(f"{self.where(kind)}, line {line}: must have {rows} lines in all, found {len(values)}")
         return values
 
     def dataset(self, *, self_loops: bool, task: TaskChoice | None) -> Dataset:
@@ -146,7 +146,7 @@ class _Reader:
             return y, "classification", classes
         numbers = None if task == "classification" else self.numbers("graph_attributes")
         if numbers is None:
-            raise InputError(f"{self.where('graph_labels')}: no such file, expected the targets there")
+            raise InputError(f"{self.where('graph_labels')}: no such file; it has the targets")
         return numbers[:, 0] if numbers.shape[1] == 1 else numbers, "regression", ()
 
     def check_edges(self, source: NDArray[Any], target: NDArray[Any], graph: NDArray[Any]) -> None:
@@ -159,7 +159,7 @@ class _Reader:
             raise InputError(f"{there}: expected nodes from 1 to {len(graph)}, found {u} and {v}")
         raise InputError(
             f"{there}: edge {u}, {v} joins graph {graph[u - 1] + 1} and graph {graph[v - 1] + 1}, "
-            "expected both ends in one graph"
+            "both ends must lie in one graph"
         )
 
     def columns(self, label: Any, x: Any, y: NDArray[Any], task: Task) -> list[Column]:

@@ -130,7 +130,7 @@ def check_name(name: str, where: str) -> None:
     """A column's name can be printed, since every message about it will."""
     if len(name) > LONGEST_NAME or not name.isprintable():
         raise InputError(
-            f"{where}: a column is called '{shown(name)}', expected at most {LONGEST_NAME} plain characters"
+            f"{where}: a column is called '{shown(name)}'; a name has at most {LONGEST_NAME} plain characters"
         )
 
 
