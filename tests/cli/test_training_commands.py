@@ -141,7 +141,10 @@ def test_evaluate_compares(wlhn: Any, tmp_path: Path) -> None:
             ["evaluate", "MUTAG", "--out", "o", "--protocol", "guess"],
             "protocol 'guess' is not known; known are ",
         ),
-        (["evaluate", "MUTAG", "--out", "o", "--grid", "huge"], "--grid huge: is not one of defaults, lean, paper"),
+        (
+            ["evaluate", "MUTAG", "--out", "o", "--grid", "huge"],
+            "--grid huge: is not one of defaults, fair, lean, paper",
+        ),
         (
             ["evaluate", "karate", "--out", "o", "--protocol", "fixed-splits"],
             "came without splits; choose another",
@@ -191,6 +194,9 @@ def test_models_lists_all_of_them_and_what_each_can_be_told(wlhn: Any) -> None:
         ({"grid": {"hiden_channels": [8, 16]}}, "no model has an option 'hiden_channels'"),
         ({"grid": {"epochs": 3}}, "must be a list of values to try, found 3"),
         ({"models": {"gnn": {}}}, "'gnn' is not known here"),
+        ({"together": [{"epochs": 3}]}, "must be a list of objects to try, found {'epochs': 3}"),
+        ({"featureless": {"together": [[{"epoch": 3}]]}}, "no model has an option 'epoch'"),
+        ({"models": {"gin": {"levels": {"edge": {}}}}}, "the grid, models, gin, levels: 'edge' is not known here"),
         ({"levels": {"node": {"epochs": 3}}}, "'epochs' is not known here"),
         ([], "must be an object"),
     ],

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -197,14 +197,40 @@ def test_protocols_give_disjoint_parts(name: str) -> None:
         assert sorted(np.concatenate([split.test for split in splits])) == list(range(60))
 
 
+def test_values_that_belong_together_stay_together(tmp_path: Path) -> None:
+    grid = tmp_path / "grid.json"
+    rates = [{"learning_rate": 0.01, "weight_decay": 0.005}, {"learning_rate": 0.001, "weight_decay": 0.0}]
+    document = {
+        "settings": {"epochs": 7},
+        "grid": {"num_layers": [1, 2]},
+        "together": [rates],
+        "levels": {"node": {"settings": {"epochs": 8}, "models": {"gin": {"together": [rates[:1]]}}}},
+        "featureless": {"grid": {"degree": ["log", "onehot"]}},
+    }
+    grid.write_text(json.dumps(document))
+
+    def tried(model: str, level: Literal["graph", "node"], **more: Any) -> list[tuple[Any, ...]]:
+        every = [settings.to_json() for settings in read_grid(str(grid), model, level, **more)]
+        names = ("epochs", "num_layers", "learning_rate", "weight_decay", "degree")
+        return [tuple(values[name] for name in names) for values in every]
+
+    pairs = [(0.01, 0.005), (0.001, 0.0)]
+    assert tried("wlhn", "graph") == [(7, layers, *pair, "scalar") for layers in (1, 2) for pair in pairs]
+    assert tried("gin", "node") == [(8, layers, *pairs[0], "scalar") for layers in (1, 2)]
+    assert {row[-1] for row in tried("wlhn", "graph", featureless=True)} == {"log", "onehot"}
+    # What is given stands in place of the grid's, also where only one of two that belong together is.
+    given = {"learning_rate": 0.5, "num_layers": 1}
+    assert tried("wlhn", "graph", further=given) == [(7, 1, 0.5, decay, "scalar") for decay in (0.005, 0.0)]
+
+
 def test_grids_say_what_they_are() -> None:
-    for name in ("paper", "lean", "defaults"):
+    for name in ("paper", "lean", "fair", "defaults"):
         assert grid_document(name)["about"]
         assert grid_document(name)["leaves_out"]
         for level in ("graph", "node"):
             assert len(set(read_grid(name, "wlhn", level))) == len(read_grid(name, "wlhn", level))
             assert {settings.model for settings in read_grid(name, "gin", level)} == {"gin"}
-    with pytest.raises(InputError, match="is not one of defaults, lean, paper, and there is no such file"):
+    with pytest.raises(InputError, match="is not one of defaults, fair, lean, paper, and there is no such file"):
         read_grid("huge", "wlhn", "graph")
 
 

@@ -78,7 +78,7 @@ def evaluate(
     workers = Workers(executor, jobs, address)
     other = None if compare is None else read_outcome(compare)
     dataset = read_to_learn(data, data_root, role, task, missing, skip_invalid, seed)
-    candidates = read_grid(grid, model, dataset.level, given)
+    candidates = read_grid(grid, model, dataset.level, given, featureless=not dataset.inputs)
     with progress(f"{dataset.name}, {model}", "job") as advance:
         asked: dict[str, Any] = {
             "protocol": protocol,

@@ -1,14 +1,16 @@
-"""Grids of settings: JSON files, the package's own (`paper`, `lean`, `defaults`) or the user's.
+"""Grids of settings: JSON files, the package's own (`paper`, `lean`, `fair`, `defaults`) or the user's.
 
 A grid has `about` and `leaves_out` (what it says of itself), `settings` (fixed values), `grid` (lists of values, all
-combinations of which are tried), and further `settings` and `grid` for some: `levels` for graph or node tasks, `models`
-for models by name. What a model has no option for is left out of its combinations; what no model has is refused.
+combinations of which are tried) and `together` (lists of objects, each with values that only make sense together: a
+learning rate and its weight decay). Parts of the same form stand in place of these for some: `levels` for graph or node
+tasks, `featureless` where nodes have no features, `models` for models by name; each may have such parts again.
+What a model has no option for is left out of its combinations; what no model has is refused.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,30 +24,51 @@ from wlhn.options.training import TrainingOptions
 from wlhn.training.settings import Settings, named_options, taken_by
 
 FOLDER = Path(__file__).parent / "grids"
-FORM = '{"settings": {OPTION: VALUE}, "grid": {OPTION: [VALUES]}, "levels": {"node": {…}}, "models": {MODEL: {…}}}'
-PARTS = ("settings", "grid")
+FORM = (
+    '{"settings": {OPTION: VALUE}, "grid": {OPTION: [VALUES]}, "together": [[{OPTION: VALUE, OPTION: VALUE}]], '
+    '"levels": {"node": {…}}, "featureless": {…}, "models": {MODEL: {…}}}'
+)
+PARTS = ("settings", "grid", "together", "levels", "featureless", "models")
 
 
-def read_grid(grid: str, model: str, level: TargetLevel, further: Mapping[str, Any] | None = None) -> list[Settings]:
+def read_grid(
+    grid: str,
+    model: str,
+    level: TargetLevel,
+    further: Mapping[str, Any] | None = None,
+    featureless: bool = False,
+) -> list[Settings]:
     """All combinations of a grid, by its name or its path, for one model and kind of task.
 
     Values given in `further` stand in place of the grid's; there, an option that the model does not have is an error.
 
     >>> len(read_grid("paper", "wlhn", "graph"))
     120
+    >>> sorted({settings.training.degree for settings in read_grid("fair", "gin", "graph", featureless=True)})
+    ['log', 'onehot']
     """
-    document = grid_document(grid)
-    parts = (document, document.get("levels", {}).get(level, {}), document.get("models", {}).get(model, {}))
     fixed: dict[str, Any] = {}
     varied: dict[str, Any] = {}
-    for part in parts:  # the later the more special
+    together: list[list[dict[str, Any]]] = []
+    for part in _parts(grid_document(grid), model, level, featureless):  # the later the more special
         fixed |= part.get("settings", {})
         varied |= part.get("grid", {})
+        together = part.get("together", together)
     given = dict(further or {})
-    fixed = taken_by(model, fixed) | given
-    varied = {name: values for name, values in taken_by(model, varied).items() if name not in given}
-    combinations = (dict(zip(varied, values, strict=True)) for values in product(*varied.values()))
-    return [Settings.of(model, **fixed | values) for values in combinations]
+    axes = [[{name: value} for value in values] for name, values in varied.items()] + together
+    axes = [[{k: v for k, v in taken_by(model, choice).items() if k not in given} for choice in axis] for axis in axes]
+    combinations = (dict(item for choice in choices for item in choice.items()) for choices in product(*axes))
+    every = (Settings.of(model, **taken_by(model, fixed) | values | given) for values in combinations)
+    return list(dict.fromkeys(every))
+
+
+def _parts(part: Mapping[str, Any], model: str, level: TargetLevel, featureless: bool) -> Iterator[Mapping[str, Any]]:
+    """A part and those in it that are about this."""
+    yield part
+    inner = [part.get("levels", {}).get(level), part.get("featureless") if featureless else None]
+    for each in (*inner, part.get("models", {}).get(model)):
+        if each is not None:
+            yield from _parts(each, model, level, featureless)
 
 
 def grid_document(grid: str) -> dict[str, Any]:
@@ -58,21 +81,34 @@ def grid_document(grid: str) -> dict[str, Any]:
         document = json.loads(path.read_bytes())
     except ValueError as error:
         raise InputError(f"{path}: is not JSON ({error})") from None
-    _check_keys(path, "the grid", document, ("about", "leaves_out", *PARTS, "levels", "models"))
-    places = {"the grid": document}
-    for name, allowed in (("levels", ("graph", "node")), ("models", MODELS.names())):
-        inner = document.get(name, {})
-        _check_keys(path, name, inner, allowed)
-        places |= {f"{name}, {key}": part for key, part in inner.items()}
-    for where, part in places.items():
-        if part is not document:
-            _check_keys(path, where, part, PARTS)
-        for name in PARTS:
-            _check_options(path, f"{where}, {name}", part.get(name, {}))
-        for name, values in part.get("grid", {}).items():
-            if not isinstance(values, list) or not values:
-                raise InputError(f"{path}, {where}, {name}: must be a list of values to try, found {values!r}")
+    _check_keys(path, "the grid", document, ("about", "leaves_out", *PARTS))
+    _check_part(path, "the grid", document)
     return dict(document)
+
+
+def _check_part(path: Path, where: str, part: Mapping[str, Any]) -> None:
+    _check_options(path, f"{where}, settings", part.get("settings", {}))
+    _check_options(path, f"{where}, grid", part.get("grid", {}))
+    for name, values in part.get("grid", {}).items():
+        _check_list(path, f"{where}, {name}", values, "of values to try")
+    if "together" in part:
+        _check_list(path, f"{where}, together", part["together"], "of lists")
+        for axis in part["together"]:
+            _check_list(path, f"{where}, together", axis, "of objects to try")
+            for values in axis:
+                _check_options(path, f"{where}, together", values)
+    inner = {f"{where}, featureless": part["featureless"]} if "featureless" in part else {}
+    for name, allowed in (("levels", ("graph", "node")), ("models", MODELS.names())):
+        _check_keys(path, f"{where}, {name}", part.get(name, {}), allowed)
+        inner |= {f"{where}, {name}, {key}": each for key, each in part.get(name, {}).items()}
+    for place, each in inner.items():
+        _check_keys(path, place, each, PARTS)
+        _check_part(path, place, each)
+
+
+def _check_list(path: Path, where: str, values: Any, of: str) -> None:
+    if not isinstance(values, list) or not values:
+        raise InputError(f"{path}, {where}: must be a list {of}, found {values!r}")
 
 
 def _check_keys(path: Path, where: str, part: Any, known: Iterable[str]) -> None:

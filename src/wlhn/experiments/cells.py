@@ -58,21 +58,22 @@ def cell_folder(results: Path, column: Column, row: Row) -> Path:
     return results / column.item / column.key / row.key
 
 
-def candidates(row: Row, grid: str, level: TargetLevel) -> list[Settings]:
+def candidates(row: Row, grid: str, level: TargetLevel, featureless: bool = False) -> list[Settings]:
     """The settings of a grid with the row's own ones, each once.
 
     >>> row = Row("deep", "deep GIN", "gin", {"num_layers": 20, "dropout": 0.0})
     >>> [settings.options.num_layers for settings in candidates(row, "lean", "graph")]
     [20]
     """
-    return list(dict.fromkeys(settings.but(row.settings) for settings in read_grid(grid, row.model, level)))
+    every = read_grid(grid, row.model, level, featureless=featureless)
+    return list(dict.fromkeys(settings.but(row.settings) for settings in every))
 
 
 def _evaluated(dataset: Dataset, column: Column, row: Row, request: Request) -> str:
     place = cell_folder(request.folder, column, row)
     outcome = evaluate(
         dataset,
-        candidates(row, request.grid, dataset.level),
+        candidates(row, request.grid, dataset.level, featureless=not dataset.inputs),
         place,
         protocol=column.protocol,
         grid=request.grid,

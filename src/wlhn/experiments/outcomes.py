@@ -94,10 +94,10 @@ class Cell:
     def same_grid(self) -> bool:
         """Whether the grid of this name still has the settings that were tried."""
         try:
-            now = candidates(self.row, self.outcome.plan.grid, self.level)
+            now = [candidates(self.row, self.outcome.plan.grid, self.level, each) for each in (False, True)]
         except InputError:  # a file that is gone
             return True
-        return tuple(now) == self.outcome.plan.candidates
+        return list(self.outcome.plan.candidates) in now
 
     @property
     def choice(self) -> str:

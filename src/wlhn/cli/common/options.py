@@ -34,7 +34,9 @@ Plugin = Annotated[
 ]
 Grid = Annotated[
     str,
-    typer.Option("--grid", help="defaults (one candidate), lean, paper, or a JSON file of settings to choose from."),
+    typer.Option(
+        "--grid", help="lean, fair, paper, defaults (one candidate), or a JSON file of settings to choose from."
+    ),
 ]
 Splits = Annotated[
     int | None,
