@@ -53,8 +53,8 @@ class PassingZeros(nn.Linear):
         if rows is None:
             return super().forward(self.dropout(x))
         if self.training and self.dropout.p:
-            entries = (part.numpy() for part in (rows.ptr, rows.index, self.dropout(rows.value)))
-            rows = Counts.from_rows(*entries, x.shape[1])
+            left = self.dropout(rows.value).numpy()
+            rows = Counts.from_rows(rows.ptr.numpy(), rows.index.numpy(), left, x.shape[1])
         return product(rows, self.weight.mT.contiguous()) + self.bias
 
 
