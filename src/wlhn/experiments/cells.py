@@ -70,13 +70,13 @@ def candidates(row: Row, grid: str, level: TargetLevel, featureless: bool = Fals
 
 
 def _evaluated(dataset: Dataset, column: Column, row: Row, request: Request) -> str:
-    place = cell_folder(request.folder, column, row)
+    place, grid = cell_folder(request.folder, column, row), row.grid or request.grid
     outcome = evaluate(
         dataset,
-        candidates(row, request.grid, dataset.level, featureless=not dataset.inputs),
+        candidates(row, grid, dataset.level, featureless=not dataset.inputs),
         place,
         protocol=column.protocol,
-        grid=request.grid,
+        grid=grid,
         seed=request.seed,
         final_runs=request.final_runs or column.final_runs,
         num_splits=request.splits,

@@ -112,7 +112,7 @@ class Cell:
             item,
             dataset=self.column.key,
             model=self.row.key,
-            grid=plan.grid if plan.grid != "lean" else None,
+            grid=plan.grid if plan.grid != (self.row.grid or "lean") else None,
             splits=plan.num_splits,
             final_runs=plan.final_runs if plan.final_runs != self.all_runs else None,
             seed=plan.seed or None,

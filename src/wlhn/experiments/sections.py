@@ -41,7 +41,8 @@ def what_was_learned(folder: Path) -> list[str]:
 
 def _overview(table: Table, columns: list[Column], cells: Cells, page: str) -> str:
     shown = [c for c in columns if any((c.key, row.key) in cells for row in table.rows)]
-    models = [row for row in table.rows if row.key == row.model]  # variants of a model are on the item's own page
+    # Variants of a model are on the item's own page, but for those that were chosen from another grid.
+    models = [row for row in table.rows if row.key == row.model or row.grid]
     rows = [row for row in models if any((c.key, row.key) in cells for c in shown)]
     lines = [
         [_bold(row), *(_both(cells.get((c.key, row.key)), row, c, table.digits, page) for c in shown)] for row in rows

@@ -1,7 +1,7 @@
 """A table as data: its columns, its rows, and the numbers that were published. The paper's are `paper/NAME.json`,
 others are files of the user's.
 
-A column is a data set under a protocol; a row a model, perhaps with settings of its own (a variant); `settings` of a
+A column is a data set under a protocol; a row a model, perhaps with settings or a grid of its own (a variant); `settings` of a
 table hold for all its rows, whatever the grid. `paper` of a row is {column: [mean, standard deviation]}, with a word
 such as "OOR" where the paper has no number.
 """
@@ -46,6 +46,7 @@ class Row:
     settings: Mapping[str, Any] = field(default_factory=dict)
     paper: Mapping[str, Any] = field(default_factory=dict)
     columns: tuple[str, ...] | None = None  # where it makes sense; everywhere where None
+    grid: str | None = None  # that its settings are chosen from, whatever grid is asked for
 
 
 @dataclass(frozen=True)
