@@ -299,3 +299,13 @@ def test_known_colour_counts(name: str, initial: Any, colours: list[int]) -> Non
 @pytest.mark.dataset("IMDB-BINARY")
 def test_the_paper_counts_2997_tree_nodes() -> None:
     assert len(refine(load("IMDB-BINARY").graphs, 2, "uniform").tree) == 2_997
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.longdouble])
+def test_rows_of_numbers_are_numbered_in_their_order_whatever_their_hash(dtype: Any) -> None:
+    rows = np.random.default_rng(0).integers(-1, 2, (200, 3)).astype(dtype)
+    rows[:20, 1] += np.finfo(dtype).eps  # numbers that float64 may not tell apart
+    code, values = encode("x", rows, len(rows))
+    wanted, number = np.unique(rows, axis=0, return_inverse=True)
+    assert np.array_equal(values, wanted)
+    assert np.array_equal(code, number.reshape(-1))

@@ -1,5 +1,6 @@
 """Machines on the tree: what scikit-learn says of our matrices, and nothing of the training data in what they keep."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -119,3 +120,19 @@ def test_nothing_in_common_is_said() -> None:
         )
     with pytest.raises(InputError, match="is not trained yet"):
         build("wl-oa", "graph")(**given)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_matrix_of_all_graphs_says_what_the_tree_of_support_vectors_says(name: str, classes: int) -> None:
+    y = MUTAG.y if classes == 2 else np.diff(MUTAG.graphs.node_ptr) % 4
+    model, new = fitted(name, y)
+    from_matrix = model.run_on_colours(new)
+    assert model.learned_from is not None  # so far nobody needed a tree
+    state = model.state_dict()
+    assert model.learned_from is None
+    assert torch.equal(model.run_on_colours(new), from_matrix)
+    apart = fitted(name, y)[0]
+    _, learned_from, _ = batches()
+    apart.fit_on_colours(replace(learned_from, taken_from=None), y=torch.from_numpy(y[TRAIN]), task="classification")
+    assert all(torch.equal(part, state[key]) for key, part in apart.state_dict().items())

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from wlhn.errors import InputError
+from wlhn.hierarchy.hierarchy import Hierarchy
 from wlhn.loops.collation import transpose
 from wlhn.loops.grouping import group_by_target
 
@@ -72,6 +73,7 @@ class ColourBatch:
     edge_x: Tensor | None  # (edge labels, …) features of the edge labels
     num_graphs: int
     num_nodes: int
+    taken_from: tuple[Hierarchy, NDArray[Any]] | None = None  # a hierarchy, and which of its graphs these are
 
     @property
     def num_rows(self) -> list[int]:

@@ -36,6 +36,7 @@ from wlhn.evaluation.protocols import PROTOCOLS, Protocol
 from wlhn.evaluation.search import Trial, search_each_split
 from wlhn.files import check_free, only_writer
 from wlhn.training.metrics import METRICS
+from wlhn.training.problem import depth_of
 from wlhn.training.provenance import data_hash, made_with
 from wlhn.training.scores import Scores
 from wlhn.training.settings import Settings
@@ -184,12 +185,15 @@ class _Running:
         return self.plan.num_splits or len(self.given.shared.splits)
 
     def results(self, phase: str, jobs: Sequence[Job]) -> list[JobResult]:
+        """The results of jobs, in their order; jobs that see the same of the data are worked on one after the other."""
         executor, shared = self.workers
+        order = sorted(range(len(jobs)), key=lambda k: (depth_of(jobs[k].settings), jobs[k].split, k))
 
         def on_job(done: int, total: int) -> None:
             self.on_done(phase, done, total)
 
-        return run_jobs(jobs, self.folder / JOBS, executor, shared, self.retry_failed, on_job)
+        done = run_jobs([jobs[k] for k in order], self.folder / JOBS, executor, shared, self.retry_failed, on_job)
+        return [result for _, result in sorted(zip(order, done, strict=True), key=lambda pair: pair[0])]
 
     def job(self, split: int, settings: Settings, run: int, test: bool, stops: Sequence[tuple[int, float]] = ()) -> Job:
         """Run 0 selects; runs 1, 2, … are final."""

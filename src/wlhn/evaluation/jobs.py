@@ -30,7 +30,7 @@ from wlhn.plugins import load_sources, loaded_sources
 from wlhn.runs.train import score, scores_on_test
 from wlhn.training.fit import fit
 from wlhn.training.numerics import Numerics
-from wlhn.training.problem import Problem
+from wlhn.training.problem import Problem, depth_of
 from wlhn.training.provenance import code_version
 from wlhn.training.scores import Scores
 from wlhn.training.settings import Settings
@@ -198,7 +198,7 @@ def _run(job: Job, shared: Shared, checkpoint: Path | None) -> JobResult:
         raise InputError(f"{job.data}: its hash is {shared.data_hash}, but the job is about {job.data_hash}")
     if split.hash != job.split_hash:
         raise InputError(f"{job.data}, split {job.split}: is {split.hash}, but the job is about {job.split_hash}")
-    problem = Problem(dataset, split, job.settings)
+    problem = _problem(job, dataset, split)
     fitted = fit(problem, job.seed, checkpoint, stop=lambda past: behind(past, job.stops, problem.metric))
     sound = fitted.history if fitted.numerics.first_nan is None else fitted.history[:-1]
     stopped = behind(sound, job.stops, problem.metric)
@@ -224,6 +224,19 @@ def _run(job: Job, shared: Shared, checkpoint: Path | None) -> JobResult:
         seconds=round(time.time() - started, 3),
         scores=scores_on_test(problem, fitted) if job.test else None,
     )
+
+
+_last: tuple[Any, Problem] | None = None
+
+
+def _problem(job: Job, dataset: Dataset, split: Split) -> Problem:
+    """The problem of a job; jobs that differ in options which it does not depend on have it made once."""
+    global _last
+    settings, last = job.settings, _last
+    key = job.data_hash, job.split_hash, settings.model, settings.training, depth_of(settings)
+    if last is None or last[0] != key:
+        _last = last = key, Problem(dataset, split, settings)
+    return last[1].but(settings)
 
 
 def epochs_of(settings: Settings) -> int:

@@ -1,9 +1,9 @@
 """A table as data: its columns, its rows, and the numbers that were published. The paper's are `paper/NAME.json`,
 others are files of the user's.
 
-A column is a data set under a protocol; a row a model, perhaps with settings or a grid of its own (a variant); `settings` of a
-table hold for all its rows, whatever the grid. `paper` of a row is {column: [mean, standard deviation]}, with a word
-such as "OOR" where the paper has no number.
+A column is a data set under a protocol; a row a model, perhaps with settings or a grid of its own (a variant);
+`settings` of a table hold for all its rows, whatever the grid. `paper` of a row is {column: [mean, standard
+deviation]}, with a word such as "OOR" where the paper has no number.
 """
 
 from __future__ import annotations

@@ -1,46 +1,49 @@
-"""Compare graphs once: matrices of the same counted colours, kept for whoever asks for them again.
+"""Compare graphs once: matrices of all graphs of a hierarchy, kept for whoever asks for them again.
 
-The jobs of an evaluation that differ in a penalty alone have one matrix, and come one after the other.
+How alike two graphs are depends on these two alone. So one matrix serves all splits of a data set, and all penalties:
+the jobs of an evaluation take their rows and columns from it.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from wlhn.hierarchy import Hierarchy
 from wlhn.kernels.colour_counts import ColourCounts
+from wlhn.kernels.matching import cut
 
 Array = NDArray[Any]
 KEPT_NUMBERS = 60_000_000  # over all kept matrices, 8 bytes each
-_kept: OrderedDict[str, Array] = OrderedDict()
+_kept: OrderedDict[tuple[str, Hierarchy, int], Array] = OrderedDict()
 _lock = Lock()
 
 
-def kept_matrix(kind: str, counts: ColourCounts, compare: Callable[[ColourCounts], Array]) -> Array:
-    """compare(counts), a square matrix that nobody may change: made once for these counts, then kept.
+def can_keep(hierarchy: Hierarchy) -> bool:
+    """Whether a matrix of all graphs of a hierarchy is small enough to be kept."""
+    return hierarchy.num_graphs**2 <= KEPT_NUMBERS
+
+
+def kept_matrix(kind: str, hierarchy: Hierarchy, depth: int, compare: Callable[[ColourCounts], Array]) -> Array:
+    """What `compare` says of all graphs of this very hierarchy up to a depth: made once, then kept; nobody may change
+    it.
 
     >>> import networkx as nx, wlhn
     >>> from wlhn.kernels import oa_gram
-    >>> counts = ColourCounts.of(wlhn.refine([nx.path_graph(2), nx.path_graph(3)], 1))
-    >>> kept_matrix("oa", counts, oa_gram) is kept_matrix("oa", counts, oa_gram)
+    >>> hierarchy = wlhn.refine([nx.path_graph(2), nx.path_graph(3)], 1)
+    >>> kept_matrix("oa", hierarchy, 1, oa_gram) is kept_matrix("oa", hierarchy, 1, oa_gram)
     True
     """
-    digest = hashlib.blake2b(kind.encode())
-    for part in counts.to_arrays().values():
-        digest.update(repr(part.shape).encode())
-        digest.update(np.ascontiguousarray(part).tobytes())
-    key = digest.hexdigest()
+    key = (kind, hierarchy, depth)
     with _lock:
         if key in _kept:
             _kept.move_to_end(key)
             return _kept[key]
-    matrix = compare(counts)
+    matrix = compare(ColourCounts.of(cut(hierarchy, depth)))
     matrix.flags.writeable = False
     with _lock:
         _kept[key] = matrix

@@ -3,6 +3,8 @@
 A machine learns from a hierarchy of graphs with targets and gives decision values, each linear in something that the
 tree says of a graph. What a run folder keeps of it (`memory`) is what `learn` returns: the part of the tree that its
 answers depend on, and numbers. Right after `fit` it is what it will be after loading, bit for bit.
+
+A machine may put off a part of its fit until somebody asks for what it remembers (`finish`).
 """
 
 from __future__ import annotations
@@ -42,14 +44,13 @@ class TreeMachine(Model, ABC):
 
     def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
         super().__init__(in_channels, out_channels, **keywords)
-        self.memory: dict[str, Tensor] = {}
-        self.tree: Hierarchy | None = None
+        self._memory: dict[str, Tensor] = {}
+        self._tree: Hierarchy | None = None
+        self.task, self.classes = "", np.empty(0, np.int64)  # what it was fitted for, and which classes it knows
 
     @abstractmethod
-    def learn(
-        self, hierarchy: Hierarchy, y: Array, task: str, seed: int, rows: Array | None
-    ) -> tuple[Hierarchy, dict[str, Array]]:
-        """(the part of the tree to remember, numbers to remember); `rows` are the outputs that have targets, or all."""
+    def learn(self, hierarchy: Hierarchy, y: Array, task: str, seed: int) -> tuple[Hierarchy, dict[str, Array]]:
+        """(the part of the tree to remember, numbers to remember)."""
 
     @property
     @abstractmethod
@@ -104,12 +105,24 @@ class TreeMachine(Model, ABC):
 
     def _fit(self, hierarchy: Hierarchy, y: Tensor, task: str, seed: int, rows: Tensor | None) -> None:
         hierarchy, targets = cut(hierarchy, self.options.rounds), y.numpy()
-        tree, numbers = self.learn(hierarchy, targets, task, seed, None if rows is None else rows.numpy())
-        numbers |= {"task": np.array(TASKS.index(task))}
+        self.remember(*self.learn(hierarchy, targets, task, seed), task, np.unique(targets))
+
+    def remember(self, tree: Hierarchy, numbers: dict[str, Array], task: str, classes: Array) -> None:
+        """Be what `learn` found."""
+        numbers = numbers | {"task": np.array(TASKS.index(task))}
         if task == "classification":
-            numbers |= {"classes": np.unique(targets)}
+            numbers |= {"classes": classes}
         arrays = numbers | {TREE + name: part for name, part in tree_arrays(tree).items()}
         self.load_state_dict({name: torch.from_numpy(np.array(part, order="C")) for name, part in arrays.items()})
+
+    def finish(self) -> None:
+        """Do what a fit has put off; most put off nothing."""
+
+    @property
+    def memory(self) -> dict[str, Tensor]:
+        """What a run folder keeps."""
+        self.finish()
+        return self._memory
 
     def forward(
         self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None
@@ -124,10 +137,13 @@ class TreeMachine(Model, ABC):
 
     def outputs(self, hierarchy: Hierarchy) -> Tensor:
         """Outputs for the graphs of a hierarchy: scores of classes, log odds, or numbers."""
-        values = self.decisions(cut(hierarchy, self.fitted_tree.depth))
+        return self.answers(self.decisions(cut(hierarchy, self.fitted_tree.depth)))
+
+    def answers(self, values: Array) -> Tensor:
+        """Outputs from decision values (rows, machines)."""
         if self.task != "classification":
             return torch.from_numpy(values).float()
-        known = self.memory["classes"].numpy()
+        known = self.classes
         scores = np.full((len(values), self.out_channels), np.log(LEAST))
         pair = len(known) == 2
         scores[:, known] = values * [-0.5, 0.5] if pair else self.class_scores(values, len(known))
@@ -137,7 +153,7 @@ class TreeMachine(Model, ABC):
         """(machines,) which decision values, in which share, are an output, or its lead over another one."""
         if rival is None:
             return np.eye(len(self.memory["intercept"]))[wanted]
-        known = self.memory["classes"].tolist()
+        known = self.classes.tolist()
         for each in (wanted, rival):
             if each not in known:
                 raise InputError(f"class {each}: no training item had it, so the machine has nothing to say of it")
@@ -146,14 +162,10 @@ class TreeMachine(Model, ABC):
 
     @property
     def fitted_tree(self) -> Hierarchy:
-        if self.tree is None:
+        self.finish()
+        if self._tree is None:
             raise InputError(f"{type(self).__name__}: is not trained yet; call `fit` first")
-        return self.tree
-
-    @property
-    def task(self) -> str:
-        """What it was fitted for."""
-        return TASKS[int(self.memory["task"])]
+        return self._tree
 
     def refined(self, x: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Hierarchy:
         """The hierarchy of PyG's graphs, from the rows of x."""
@@ -169,10 +181,11 @@ class TreeMachine(Model, ABC):
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """Be as the machine was that gave this state, or something like it: it may come from anywhere."""
         self._check(state_dict)
-        self.memory = dict(state_dict)
-        arrays = {name: tensor.numpy() for name, tensor in self.memory.items()}
+        self._memory = dict(state_dict)
+        arrays = {name: tensor.numpy() for name, tensor in self._memory.items()}
+        self.task, self.classes = TASKS[int(arrays["task"])], arrays.get("classes", self.classes[:0])
         kept = {name.removeprefix(TREE): part for name, part in arrays.items() if name.startswith(TREE)}
-        self.tree = tree_from_arrays(kept, self.options.rounds)
+        self._tree = tree_from_arrays(kept, self.options.rounds)
         self.recall(arrays)
 
     def _check(self, memory: Mapping[str, Tensor]) -> None:

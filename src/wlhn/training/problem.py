@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,6 +74,12 @@ class Problem:
         self.y = y if dataset.task == "classification" else (y - self.shift) / self.scale
         self.encoded = self.vocabulary.encode(dataset.graphs)
         self.collator = collator_of(settings, self.encoded, dataset.level)
+
+    def but(self, settings: Settings) -> Problem:
+        """The same for settings that differ in options of the model, in none that say how deep it looks."""
+        other = copy(self)
+        other.settings = settings
+        return other
 
     def build(self) -> nn.Module:
         """The model, with fresh weights."""

@@ -4,6 +4,10 @@
 
 Three classes or more are told apart pair by pair, with a machine for each pair, and vote (as scikit-learn's SVC has
 it).
+
+Training and validation items of one hierarchy are rows and columns of its one matrix (`wlhn.kernels.kept`). A machine
+that was fitted on such answers for others like them from that matrix; the tree of its support vectors, which anybody
+else's graphs and a run folder need, is made when it is first asked for.
 """
 
 from __future__ import annotations
@@ -19,10 +23,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from wlhn.batching.as_hierarchy import hierarchy_of
+from wlhn.batching.colour_batch import ColourBatch
 from wlhn.errors import InputError
 from wlhn.hierarchy import Hierarchy
 from wlhn.kernels.colour_counts import ColourCounts
-from wlhn.kernels.kept import kept_matrix
+from wlhn.kernels.kept import can_keep, kept_matrix
+from wlhn.kernels.matching import cut
+from wlhn.nn.encoders import Channels, check_width
 from wlhn.nn.machine import MachineOptions
 from wlhn.nn.memory import shaped, within
 from wlhn.nn.tree_machine import TreeMachine, known_targets, of_each_target
@@ -42,25 +50,61 @@ class KernelMachine(TreeMachine):
 
     Options = KernelMachineOptions
 
+    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
+        super().__init__(in_channels, out_channels, **keywords)
+        self.learned_from: ColourBatch | None = None  # until the tree of its support vectors is made
+
     @abstractmethod
     def similarities(self, a: ColourCounts, b: ColourCounts | None = None) -> Array:
         """The kernel between the graphs of a and of b (without b, of a), 1 of a graph with itself."""
 
-    def learn(
-        self, hierarchy: Hierarchy, y: Array, task: str, seed: int, rows: Array | None
-    ) -> tuple[Hierarchy, dict[str, Array]]:
-        counts = ColourCounts.of(hierarchy)
+    def fit_on_colours(
+        self, batch: ColourBatch, *, y: Tensor, task: str, seed: int = 0, rows: Tensor | None = None
+    ) -> None:
+        self.learned_from = None
+        if batch.taken_from is None or not can_keep(batch.taken_from[0]):
+            super().fit_on_colours(batch, y=y, task=task, seed=seed, rows=rows)
+            return
+        check_width(batch.x, self.in_channels)
+        hierarchy, graphs = batch.taken_from
+        self._solve(self._kept(hierarchy)[np.ix_(graphs, graphs)], y.numpy(), task)
+        self.task, self.classes, self.learned_from = task, np.unique(y.numpy()), batch
+
+    def run_on_colours(self, batch: ColourBatch) -> Tensor:
+        place = None if self.learned_from is None else self.learned_from.taken_from
+        if place is None or batch.taken_from is None or place[0] is not batch.taken_from[0]:
+            return super().run_on_colours(batch)
+        similar = self._kept(place[0])[np.ix_(batch.taken_from[1], place[1][self.support_at])]
+        return self.answers(similar @ self.weight.T + self.intercept)
+
+    def _kept(self, hierarchy: Hierarchy) -> Array:
         kind = repr((type(self).__name__, replace(self.options, svm_penalty=1.0)))  # whatever the penalty
-        matrix = kept_matrix(kind, counts, self.similarities)
-        solved = [self._solve(matrix, column, task) for column in of_each_target(y, task)]
-        weight = np.concatenate([weight for weight, _ in solved])
-        support = np.flatnonzero((weight != 0).any(axis=0))
-        support = support if len(support) else np.array([0])  # it answers b, whatever the graph
-        tree, kept = counts.select(support).pruned(hierarchy)
-        numbers = {"weight": weight[:, support], "intercept": np.concatenate([b for _, b in solved])}
+        return kept_matrix(kind, hierarchy, self.options.rounds, self.similarities)
+
+    def finish(self) -> None:
+        if self.learned_from is not None:
+            hierarchy, self.learned_from = cut(hierarchy_of(self.learned_from), self.options.rounds), None
+            self.remember(*self._of_support(hierarchy), self.task, self.classes)
+
+    def learn(self, hierarchy: Hierarchy, y: Array, task: str, seed: int) -> tuple[Hierarchy, dict[str, Array]]:
+        self._solve(self.similarities(ColourCounts.of(hierarchy)), y, task)
+        return self._of_support(hierarchy)
+
+    def _of_support(self, hierarchy: Hierarchy) -> tuple[Hierarchy, dict[str, Array]]:
+        """What to remember of the solved machine: the tree and the counts of its support vectors."""
+        tree, kept = ColourCounts.of(hierarchy).select(self.support_at).pruned(hierarchy)
+        numbers = {"weight": self.weight, "intercept": self.intercept}
         return tree, numbers | {COUNTS + name: part for name, part in kept.to_arrays().items()}
 
-    def _solve(self, matrix: Array, y: Array, task: str) -> tuple[Array, Array]:
+    def _solve(self, matrix: Array, y: Array, task: str) -> None:
+        """Find the support vectors (`support_at`, positions among the graphs) and their weights."""
+        solved = [self._solve_column(matrix, column, task) for column in of_each_target(y, task)]
+        weight = np.concatenate([weight for weight, _ in solved])
+        support = np.flatnonzero((weight != 0).any(axis=0))
+        self.support_at = support if len(support) else np.array([0])  # it answers b, whatever the graph
+        self.weight, self.intercept = weight[:, self.support_at], np.concatenate([b for _, b in solved])
+
+    def _solve_column(self, matrix: Array, y: Array, task: str) -> tuple[Array, Array]:
         """(weights (machines, graphs), intercepts (machines,)) for one column of targets."""
         from sklearn.svm import SVC, SVR
 
@@ -108,6 +152,7 @@ class KernelMachine(TreeMachine):
         return classes * (classes - 1) // 2
 
     def recall(self, memory: Mapping[str, Array]) -> None:
+        self.learned_from = None
         arrays = {name.removeprefix(COUNTS): part for name, part in memory.items() if name.startswith(COUNTS)}
         self.support = ColourCounts.from_arrays(arrays)
         self.weight, self.intercept = memory["weight"], memory["intercept"]

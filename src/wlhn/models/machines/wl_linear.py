@@ -52,9 +52,7 @@ class WLLinear(TreeMachine):
 
     Options = WLLinearOptions
 
-    def learn(
-        self, hierarchy: Hierarchy, y: Array, task: str, seed: int, rows: Array | None
-    ) -> tuple[Hierarchy, dict[str, Array]]:
+    def learn(self, hierarchy: Hierarchy, y: Array, task: str, seed: int) -> tuple[Hierarchy, dict[str, Array]]:
         from sklearn.svm import LinearSVC, LinearSVR
 
         whole = ColourCounts.of(hierarchy)
