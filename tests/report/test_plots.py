@@ -10,7 +10,7 @@ import wlhn
 from wlhn.errors import InputError
 from wlhn.report.depth import depth_accuracy
 from wlhn.report.drawings import layout, refinement_steps, tinted_graph
-from wlhn.report.matrices import confusion_matrix, distance_heatmap
+from wlhn.report.matrices import distance_heatmap
 from wlhn.report.style import shades
 from wlhn.report.trees import disc, geodesics, tree, tree_layout
 
@@ -32,7 +32,6 @@ def test_every_plot_writes_the_same_whole_file_twice_whatever_the_names(tmp_path
         "graph": lambda p: tinted_graph(edges, np.linspace(-1, 1, 9), p, labels=HOSTILE, title=name),
         "steps": lambda p: refinement_steps(edges, hierarchy.colours, p, title=HOSTILE[1]),
         "heat": lambda p: distance_heatmap(d, p, group=[0] * 4 + [1] * 5, title=HOSTILE[3], unit=name),
-        "confusion": lambda p: confusion_matrix(np.eye(len(HOSTILE)), HOSTILE, p),
         "depth": lambda p: depth_accuracy([1, 2], {n: [0.5, 0.6] for n in HOSTILE}, p, metric=HOSTILE[1]),
     }
     for kind, draw in plots.items():

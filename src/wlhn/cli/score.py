@@ -16,7 +16,7 @@ def score(
     run: Annotated[Path, typer.Argument(help="A run folder of `wlhn train`.")],
     data: Annotated[str, typer.Argument(help="A known name or a path, with targets.")],
     out: Annotated[
-        Path | None, typer.Option("--out", help="Also draw which class was taken for which: .svg or .png.")
+        Path | None, typer.Option("--out", help="Also draw which class was taken for which: an .svg.")
     ] = None,
     role: Roles = None,
     data_root: DataRoot = None,
@@ -27,7 +27,7 @@ def score(
 
     All items with a target count, also those that the model was trained on: give it data of their own.
     """
-    from wlhn.report.matrices import confusion_matrix
+    from wlhn.report.confusion import confusion_matrix
     from wlhn.runs.run_folder import load_run
     from wlhn.runs.scoring import score as score_data
 

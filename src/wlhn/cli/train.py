@@ -112,7 +112,7 @@ def _draw(history: list[Epoch], best: int, metric: str, path: Path) -> None:
 
 
 def _draw_confusion(scores: Scores, path: Path) -> None:
-    from wlhn.report.matrices import confusion_matrix
+    from wlhn.report.confusion import confusion_matrix
 
     confusion_matrix(scores.confusion, [each.name for each in scores.classes], path, title="test items")
 
@@ -156,5 +156,5 @@ def _summarise(run: TrainedRun, data: str, settings: Settings) -> None:
             f"Numbers are sound: points lie up to {numbers['largest_radius']:.1f} from the root, "
             f"{100 * numbers['dead_rows']:.1f} % of rows are dead."
         )
-    typer.echo(f"\nThe run is kept in {run.folder} (learning-curve.png shows how it went). To use it:")
+    typer.echo(f"\nThe run is kept in {run.folder} (learning-curve.svg shows how it went). To use it:")
     typer.echo(f"  {shlex.join(['wlhn', 'predict', str(run.folder), data, '--out', 'predictions.csv'])}")

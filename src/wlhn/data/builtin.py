@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-import networkx as nx
-
 from wlhn.data.dataset import Column, Dataset, class_indices
 from wlhn.errors import InputError
 from wlhn.graphs import as_graphs
@@ -32,6 +30,8 @@ def karate_club() -> Dataset:
     >>> karate_club().classes
     ('Mr. Hi', 'Officer')
     """
+    import networkx as nx
+
     graph = nx.karate_club_graph()
     y, classes = class_indices([club for _, club in graph.nodes(data="club")])
     target = Column("club", "target", "categories", "2 classes")
@@ -44,6 +44,8 @@ def graph_atlas() -> Dataset:
     >>> len(graph_atlas()), graph_atlas().classes
     (1252, (False, True))
     """
+    import networkx as nx
+
     graphs = nx.graph_atlas_g()[1:]  # the first has no nodes
     y, classes = class_indices([nx.is_connected(graph) for graph in graphs])
     target = Column("connected", "target", "categories", "2 classes")

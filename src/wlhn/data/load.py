@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 from wlhn.data.builtin import graph_atlas, karate_club
@@ -15,15 +16,20 @@ from wlhn.data.published import check
 from wlhn.data.registry import DATASETS, KNOWN, known_name, locate, outside_dataset
 from wlhn.data.splits import Split, read_json_splits
 from wlhn.data.statistics import statistics
-from wlhn.data.synthetic import barabasi_albert_density, erdos_renyi_effective_size
 from wlhn.data.variants import UNDIRECTED, split_name, with_noise
 from wlhn.errors import InputError
 
+
+def _synthetic(maker: str, *sizes: float) -> Callable[[int], Dataset]:
+    """A set of `wlhn.data.synthetic`, which brings networkx and scipy, so only when it is asked for."""
+    return lambda seed: getattr(import_module("wlhn.data.synthetic"), maker)(*sizes, seed=seed)
+
+
 GENERATED: dict[str, Callable[[int], Dataset]] = {
-    "BA-density-5": lambda seed: barabasi_albert_density(5, seed=seed),
-    "BA-density-10": lambda seed: barabasi_albert_density(10, seed=seed),
-    "ER-effective-size-0.008": lambda seed: erdos_renyi_effective_size(0.008, seed=seed),
-    "ER-effective-size-0.01": lambda seed: erdos_renyi_effective_size(0.01, seed=seed),
+    "BA-density-5": _synthetic("barabasi_albert_density", 5),
+    "BA-density-10": _synthetic("barabasi_albert_density", 10),
+    "ER-effective-size-0.008": _synthetic("erdos_renyi_effective_size", 0.008),
+    "ER-effective-size-0.01": _synthetic("erdos_renyi_effective_size", 0.01),
     "karate": lambda seed: karate_club(),
     "atlas": lambda seed: graph_atlas(),
 }

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -24,7 +23,10 @@ from wlhn.data.readers.values import attributes
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, as_graphs
-from wlhn.graphs.convert import instance_of
+from wlhn.graphs.convert import SINGLE, instance_of
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 MASKS = ("train_mask", "val_mask", "test_mask")
 OF_NODES, OF_EDGES = ("label", "x"), ("label", "edge_attr")  # what `as_graphs` reads itself
@@ -50,6 +52,7 @@ def as_dataset(
         graph_ids: names of the graphs.
         task, missing, roles: as in `load`; roles are about attributes of networkx graphs.
 
+    >>> import networkx as nx
     >>> as_dataset([nx.path_graph(3), nx.cycle_graph(3)], ["tree", "cycle"]).classes
     ('cycle', 'tree')
     >>> club = as_dataset(nx.karate_club_graph(), level="node", roles={"club": "target", "weight": "ignored"})
@@ -57,7 +60,7 @@ def as_dataset(
     (('Mr. Hi', 'Officer'), ())
     """
     check_task(task)
-    single = isinstance(source, nx.Graph | Graphs | np.ndarray) or instance_of(source, "torch_geometric.data", "Data")
+    single = isinstance(source, Graphs | np.ndarray) or any(instance_of(source, *kind) for kind in SINGLE)
     parts = [source] if single else list(source)
     graphs, labels, nodes, edges = _read(source if single else parts, (), roles, task)
     tables = [table for table in (nodes, edges) if table is not None]
@@ -99,6 +102,7 @@ def graphs_in_memory(
 
     With the columns of earlier graphs (`like`) categories keep their codes, and a new one has the code −1.
 
+    >>> import networkx as nx
     >>> water = nx.Graph([(0, 1), (0, 2)])
     >>> nx.set_node_attributes(water, {0: "O", 1: "H", 2: "H"}, "element")
     >>> graphs, columns = graphs_in_memory([water])
@@ -113,10 +117,10 @@ def _read(
     source: Any, like: Sequence[Column], roles: Mapping[str, Role] | None, task: TaskChoice | None
 ) -> tuple[Graphs, tuple[Column, ...], Table | None, Table | None]:
     """(graphs, columns of labels, table of nodes, table of edges); but for the first, of networkx graphs only."""
-    parts = [source] if isinstance(source, nx.Graph) else source
-    if not isinstance(parts, Sequence) or not any(isinstance(part, nx.Graph) for part in parts):
+    parts = [source] if _is_networkx(source) else source
+    if not isinstance(parts, Sequence) or not any(map(_is_networkx, parts)):
         return as_graphs(source), (), None, None
-    strange = next((part for part in parts if not isinstance(part, nx.Graph)), None)
+    strange = next((part for part in parts if not _is_networkx(part)), None)
     if strange is not None:
         as_graphs([strange])  # says what is no graph at all
         raise InputError(f"networkx graphs and {type(strange).__name__} in one list; give graphs of one kind")
@@ -155,6 +159,10 @@ def _with_codes(
     values = values if known is None else known
     column = Column("label", "category", "categories", f"{len(values)} values", values, edge)
     return [_coded(part, edge, values) for part in parts], (column,)
+
+
+def _is_networkx(graph: Any) -> bool:
+    return instance_of(graph, "networkx", "Graph")
 
 
 def _labels(graph: nx.Graph, edge: bool) -> Iterable[Any]:

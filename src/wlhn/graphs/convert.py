@@ -1,6 +1,6 @@
 """From and to what people have: PyG, networkx, scipy matrices, edge arrays.
 
-torch and PyG take seconds to import, so they are imported only when used: who passes a PyG object has imported them.
+Importing these packages takes a while, so it is left to those who use them: who passes a PyG object has imported PyG.
 """
 
 from __future__ import annotations
@@ -9,15 +9,18 @@ import sys
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
-import scipy.sparse as sp
 
 from wlhn.errors import InputError
 from wlhn.graphs.graphs import Graphs
 
 if TYPE_CHECKING:
+    import networkx as nx
     from torch_geometric.data import Data
+
+
+MATRICES = (("scipy.sparse", "sparray"), ("scipy.sparse", "spmatrix"))
+SINGLE = (("networkx", "Graph"), *MATRICES, ("torch_geometric.data", "Data"), ("torch", "Tensor"))
 
 
 def as_graphs(source: Any) -> Graphs:
@@ -34,11 +37,11 @@ def as_graphs(source: Any) -> Graphs:
     match source:
         case Graphs():
             return source
-        case nx.Graph() | sp.sparray() | sp.spmatrix() | np.ndarray():
+        case np.ndarray():
             return _one(source)
     if instance_of(source, "torch_geometric.data", "Batch"):
         return _join(map(_one, source.to_data_list()))
-    if instance_of(source, "torch_geometric.data", "Data") or instance_of(source, "torch", "Tensor"):
+    if any(instance_of(source, *kind) for kind in SINGLE):
         return _one(source)
     if not isinstance(source, Iterable):
         raise InputError(f"expected graphs (PyG, networkx, scipy or an edge array), found {type(source).__name__}")
@@ -87,6 +90,8 @@ def to_networkx(graphs: Graphs) -> list[nx.Graph]:
 
 
 def _to_networkx(graph: Graphs) -> nx.Graph:
+    import networkx as nx
+
     names = graph.ids(0)
     columns = {"label": graph.edge_label, "edge_attr": graph.edge_attr}
     given = {name: values.tolist() for name, values in columns.items() if values is not None}
@@ -110,12 +115,12 @@ def _one(graph: Any) -> Graphs:
     match graph:
         case Graphs():
             return graph
-        case nx.Graph():
-            return _from_networkx(graph)
-        case sp.sparray() | sp.spmatrix():
-            return _from_matrix(graph)
         case np.ndarray():
             return Graphs.from_edges(graph)
+    if instance_of(graph, "networkx", "Graph"):
+        return _from_networkx(graph)
+    if any(instance_of(graph, *kind) for kind in MATRICES):
+        return _from_matrix(graph)
     if instance_of(graph, "torch_geometric.data", "Data"):
         return _from_pyg(graph)
     if instance_of(graph, "torch", "Tensor"):

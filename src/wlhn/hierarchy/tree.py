@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wlhn.errors import InputError
 from wlhn.loops.refinement import tree_depth
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 IntArray = NDArray[np.integer[Any]]
 
@@ -21,6 +23,7 @@ IntArray = NDArray[np.integer[Any]]
 class Tree:
     """A rooted tree: node 0 is the root, every other node comes after its parent, depths never fall.
 
+    >>> import networkx as nx
     >>> tree = Tree.from_networkx(nx.balanced_tree(2, 2))
     >>> tree.depth.tolist(), tree.distance([3, 3, 0], [4, 6, 6]).tolist()
     ([0, 1, 1, 2, 2, 2, 2], [2, 4, 2])
@@ -42,6 +45,8 @@ class Tree:
     @staticmethod
     def from_networkx(graph: nx.Graph, root: Any = None) -> Tree:
         """A networkx tree; directed edges point away from the root, an undirected tree starts at its first node."""
+        import networkx as nx
+
         if not len(graph):
             raise InputError("tree: it has no nodes; give at least one")
         if root is not None and root not in graph:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from scipy.sparse import csr_array
 from torch import Tensor, nn
 from torch.utils.weak import WeakTensorKeyDictionary
 
@@ -70,6 +69,8 @@ def nonzero_entries(x: Tensor) -> Counts | None:
         values = x.detach().numpy()
         entries = None
         if np.count_nonzero(values) <= FULL * values.size:
+            from scipy.sparse import csr_array
+
             rows = csr_array(values)
             entries = Counts.from_rows(rows.indptr, rows.indices, rows.data, x.shape[1])
         _entries[x] = x._version, entries

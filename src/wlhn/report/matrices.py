@@ -1,4 +1,4 @@
-"""Matrices as pictures: distances, and which class was taken for which."""
+"""Distances of all pairs as a picture."""
 
 from __future__ import annotations
 
@@ -54,34 +54,4 @@ def distance_heatmap(
     figure.colorbar(image, ax=axes, label=plain(unit))
     axes.set(title=plain(title, 80), xticks=[], yticks=middles, yticklabels=shown)
     axes.tick_params(length=0)
-    write_figure(figure, path)
-
-
-def confusion_matrix(counts: ArrayLike, classes: Sequence[Any], path: str | Path, *, title: str = "") -> None:
-    """Which class was taken for which: counts (true, predicted), shaded by their share of the true class.
-
-    `sklearn.metrics.confusion_matrix` counts, and so do `wlhn.training.scores`.
-
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "confusion.svg"
-    >>> confusion_matrix([[1, 1], [0, 1]], ["no", "yes"], path)
-    >>> "<svg" in path.read_text()
-    True
-    """
-    counts = np.asarray(counts, int)
-    if counts.shape != (len(classes), len(classes)):
-        raise InputError(f"counts: expected {len(classes)} rows and columns, one a class, found shape {counts.shape}")
-    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    side = max(3.2, 0.5 * len(classes) + 2)
-    figure = new_figure(side + 0.8, side)
-    axes = figure.subplots()
-    image = axes.imshow(share, cmap="Blues", vmin=0, vmax=1)
-    for (i, j), count in np.ndenumerate(counts):
-        axes.text(j, i, f"{count:,}", ha="center", va="center", color="white" if share[i, j] > 0.5 else "black")
-    names = [plain(name, 16) for name in classes]
-    ticks = range(len(classes))
-    axes.set(xticks=ticks, yticks=ticks, xlabel="predicted", ylabel="true", title=plain(title, 80))
-    axes.set_xticklabels(names, rotation=45 if max(map(len, names)) > 4 else 0)
-    axes.set_yticklabels(names)
-    figure.colorbar(image, ax=axes, label="share of the true class", shrink=0.8)
     write_figure(figure, path)

@@ -30,7 +30,7 @@ from wlhn.training.scores import Scores, scores_of
 from wlhn.training.settings import Settings
 
 LOGGED = ("train_loss", "valid_loss", "valid_metric")
-METRICS_FILE, CURVE, CONFUSION = "metrics.jsonl", "learning-curve.png", "confusion.png"
+METRICS_FILE, CURVE, CONFUSION = "metrics.jsonl", "learning-curve.svg", "confusion.svg"
 
 
 @dataclass(frozen=True, eq=False)

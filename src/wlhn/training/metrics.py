@@ -1,7 +1,8 @@
 """How good predictions are, by task: one number, and which way is better.
 
 Targets are class indices (n,), of outputs (n, classes); 0/1 or numbers with NaN where unknown, (n, tasks) as outputs.
-All that a data set's targets can be scored by is in `wlhn.training.scores`.
+All that a data set's targets can be scored by is in `wlhn.training.scores`. Each is a few lines of NumPy, equal to
+scikit-learn's own, whose import would take longer than a short training.
 """
 
 from __future__ import annotations
@@ -60,16 +61,19 @@ def balanced_accuracy(y: Array, outputs: Array) -> float:
     >>> balanced_accuracy(np.array([0, 0, 0, 1]), np.array([[2.0, 1.0]] * 4))
     0.5
     """
-    from sklearn.metrics import recall_score
-
-    return float(recall_score(y, outputs.argmax(axis=1), labels=np.unique(y), average="macro", zero_division=0))
+    right = outputs.argmax(axis=1) == y
+    return float(np.mean([right[y == k].mean() for k in np.unique(y)]))
 
 
 def macro_f1(y: Array, outputs: Array) -> float:
-    """The mean over classes of F1, the harmonic mean of precision and recall."""
-    from sklearn.metrics import f1_score
+    """The mean over classes of F1, the harmonic mean of precision and recall; over those that occur or are said.
 
-    return float(f1_score(y, outputs.argmax(axis=1), average="macro", zero_division=0))
+    >>> macro_f1(np.array([0, 0, 1]), np.array([[2.0, 1.0, 0.0]] * 3))
+    0.4
+    """
+    said = outputs.argmax(axis=1)
+    classes = np.union1d(y, said)
+    return float(np.mean([2 * ((y == k) & (said == k)).sum() / ((y == k).sum() + (said == k).sum()) for k in classes]))
 
 
 def mean_absolute_error(y: Array, outputs: Array) -> float:
@@ -83,14 +87,19 @@ def r_squared(y: Array, outputs: Array) -> float:
     >>> r_squared(np.array([[1.0], [3.0], [np.nan]]), np.array([[1.0], [3.0], [9.0]]))
     1.0
     """
-    from sklearn.metrics import r2_score
-
     y = y.reshape(outputs.shape)
     known = [~np.isnan(column) for column in y.T]
-    scores = [r2_score(y[k, c], outputs[k, c]) for c, k in enumerate(known) if k.sum() > 1]
+    scores = [_explained(y[k, c], outputs[k, c]) for c, k in enumerate(known) if k.sum() > 1]
     if not scores:
         raise InputError("no target has two known numbers among these items, which R² needs")
     return float(np.mean(scores))
+
+
+def _explained(y: Array, outputs: Array) -> float:
+    """R² of one target; of targets that are all equal, 1 if they were met and 0 if not."""
+    y = y.astype(np.float64)
+    missed, spread = ((y - outputs) ** 2).sum(), ((y - y.mean()) ** 2).sum()
+    return float(1 - missed / spread) if spread else float(missed == 0)
 
 
 def roc_auc(y: Array, outputs: Array) -> float:
@@ -101,25 +110,41 @@ def roc_auc(y: Array, outputs: Array) -> float:
     >>> roc_auc(np.array([[0.0], [1.0], [np.nan]]), np.array([[0.1], [0.9], [0.5]]))
     1.0
     """
-    from sklearn.metrics import roc_auc_score
-
-    return _mean_over_tasks(roc_auc_score, y, outputs)
+    return _mean_over_tasks(_area, y, outputs)
 
 
 def average_precision(y: Array, outputs: Array) -> float:
     """Average precision, the mean over tasks as in `roc_auc`; of two classes, that of the second."""
-    from sklearn.metrics import average_precision_score
-
-    return _mean_over_tasks(average_precision_score, y, outputs)
+    return _mean_over_tasks(_precision, y, outputs)
 
 
-def _mean_over_tasks(score: Callable[..., Any], y: Array, outputs: Array) -> float:
+def _area(y: Array, score: Array) -> float:
+    """The share of pairs of a 1 and a 0 in which the 1 has the higher score; equal scores count half."""
+    ones, both = _from_the_highest(y, score)
+    zeros = both - ones
+    higher = ones.cumsum() - ones / 2
+    return float((zeros * higher).sum() / (ones.sum() * zeros.sum()))
+
+
+def _precision(y: Array, score: Array) -> float:
+    """The mean over the 1s of the share of 1s among items that score as high or higher."""
+    ones, both = _from_the_highest(y, score)
+    return float((ones * ones.cumsum() / both.cumsum()).sum() / ones.sum())
+
+
+def _from_the_highest(y: Array, score: Array) -> tuple[Array, Array]:
+    """(how many 1s, how many items) have each score, from the highest down."""
+    place = np.unique(-score, return_inverse=True)[1]
+    return np.bincount(place, weights=y), np.bincount(place)
+
+
+def _mean_over_tasks(score: Callable[[Array, Array], float], y: Array, outputs: Array) -> float:
     y, outputs = _as_tasks(y, outputs)
     scores = []
     for k in range(outputs.shape[1]):
         known = ~np.isnan(y[:, k])
         if len(np.unique(y[known, k])) == 2:
-            scores.append(float(score(y[known, k], outputs[known, k])))
+            scores.append(score(y[known, k], outputs[known, k]))
     if not scores:
         raise InputError("no task has both a 0 and a 1 among these items, so this metric cannot score them")
     return float(np.mean(scores))

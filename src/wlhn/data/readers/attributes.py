@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +21,9 @@ from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.tables import Table, infer_columns
 from wlhn.data.readers.values import attributes, check_name, shown
 from wlhn.graphs import Graphs
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 def node_attributes(

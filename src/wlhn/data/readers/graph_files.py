@@ -5,19 +5,19 @@ from __future__ import annotations
 import ast
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
-
-import networkx as nx
 
 from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.text import quoted
 from wlhn.errors import InputError
 
+if TYPE_CHECKING:
+    import networkx as nx
+
 MOST_VALUES = 100  # of an edge in an edge list
-# What networkx raises for text that is not what it reads.
+# What networkx raises, beside its own errors, for text that is not what it reads.
 BROKEN = (
-    nx.NetworkXError,
     LookupError,
     ValueError,
     TypeError,
@@ -57,6 +57,8 @@ def read_graph_file(path: Path, *, directed: bool | None = None) -> nx.Graph:
 
 
 def _graphml(path: Path) -> nx.Graph:
+    import networkx as nx
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a key without a type is text, which is what we would say too
@@ -65,18 +67,20 @@ def _graphml(path: Path) -> nx.Graph:
         raise InputError(f"{path}, line {error.position[0]}: is not GraphML ({_short(error)})") from None
     except RecursionError:
         raise InputError(f"{path}: is nested too deeply to be GraphML of a graph") from None
-    except BROKEN as error:  # an unknown encoding is a LookupError
+    except (nx.NetworkXError, *BROKEN) as error:  # an unknown encoding is a LookupError
         raise InputError(f"{path}: is not GraphML ({_short(error)})") from None
 
 
 def _gml(path: Path) -> nx.Graph:
+    import networkx as nx
+
     failures: list[Exception] = []
     for label in ("label", "id"):  # nodes named by label, where all have different ones
         try:
             return nx.read_gml(path, label=label)
         except RecursionError:
             raise InputError(f"{path}: is nested too deeply to be GML of nodes and edges") from None
-        except BROKEN as error:
+        except (nx.NetworkXError, *BROKEN) as error:
             failures.append(error)
     raise InputError(f"{path}: is not GML ({_short(failures[-1])})")
 
@@ -91,6 +95,8 @@ def _edge_list(path: Path, *, directed: bool) -> nx.Graph:
     """Two names a line and, where there is more, attributes of the edge: a weight, several values, or a dictionary as
     networkx writes it.
     """
+    import networkx as nx
+
     graph = nx.DiGraph() if directed else nx.Graph()
     for k, line in enumerate(path.read_bytes().split(b"\n")):
         there = f"{path}, line {k + 1}"
