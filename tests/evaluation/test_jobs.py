@@ -1,5 +1,6 @@
 """Jobs and evaluations: the same numbers whatever --jobs is, and after real kills; failures are kept, and fail."""
 
+import errno
 import json
 import os
 import shutil
@@ -120,6 +121,22 @@ def test_a_failed_job_fails_the_table_and_is_retried_on_demand(
     outcome = run(data, tmp_path, retry_failed=True)
     assert not list((tmp_path / "jobs").glob("*.error.txt"))
     assert numbers(run(data, tmp_path / "whole")) == numbers(outcome)
+
+
+def test_a_full_disk_is_no_failure_of_a_job(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = jobs.run_job
+
+    def full(job: jobs.Job, *rest: Any) -> jobs.JobResult:
+        if job.split == 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "here")
+        return real(job, *rest)
+
+    monkeypatch.setattr(jobs, "run_job", full)
+    with pytest.raises(OSError, match="No space left on device: 'here'"):
+        run(data, tmp_path)
+    assert not list((tmp_path / "jobs").glob("*.error.txt"))
+    monkeypatch.setattr(jobs, "run_job", real)
+    assert numbers(run(data, tmp_path)) == numbers(run(data, tmp_path / "whole"))  # the same call goes on
 
 
 @pytest.mark.parametrize(

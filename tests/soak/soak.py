@@ -1,82 +1,187 @@
-"""Random faults on train, evaluate and reproduce for so many seconds; then all end with the results of a quiet run.
+"""Random faults on train, evaluate and reproduce for so many seconds; all end with the results of a quiet run.
 
-    python tests/soak/soak.py --seconds 3600
+    python tests/soak/soak.py --seconds 3600 --seed 0
 
-A round starts one of the commands and does it some harm: SIGKILL or Ctrl-C at a random moment, files that may not grow
-(as on a full disk), a folder without permission to write, or a second start of the same command. At the end each
-command is left alone until it is done: its results must be those of the quiet run, bit for bit, without leftovers.
+In a round one of the commands meets one to three faults (`faults.py`), then it is started once more and left alone. Now
+everything must be as after a quiet run: scores, weights and predictions bit for bit, the names of all files, no process
+that still runs, nothing half written in the cache or among temporary files. Whatever a command says on the way, it is a
+sentence and no traceback. The first difference ends the soak with exit code 1, and its folder is kept.
 """
 
 import argparse
 import json
 import os
 import random
-import resource
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from faults import Faults, ended, mounted, unmount
+
+import wlhn
+from wlhn.data import load
+from wlhn.runs.run_folder import load_run
+
 COMMAND = [sys.executable, "-c", "import sys; from wlhn.cli import main; sys.argv[0] = 'wlhn'; main()"]
-GRID = {"settings": {"hidden_channels": 8, "num_layers": 2, "epochs": 30}, "grid": {"learning_rate": [0.01, 0.001]}}
+GRID = {"settings": {"hidden_channels": 8, "num_layers": 1, "epochs": 8}, "grid": {"learning_rate": [0.01, 0.001]}}
 COMMANDS: dict[str, list[str]] = {
-    "train": ["train", "MUTAG", "--epochs", "200", "--patience", "200", "--out"],
-    "evaluate": ["evaluate", "MUTAG", "--grid", "grid.json", "--splits", "3", "--final-runs", "1", "--out"],
+    "train": ["train", "MUTAG", "--epochs", "30", "--patience", "30", "--set", "hidden_channels=16"],
+    "evaluate": ["evaluate", "MUTAG", "--grid", "grid.json", "--splits", "1", "--final-runs", "1", "--jobs", "2"],
     "reproduce": [
-        *("reproduce", "table-graphs", "--dataset", "MUTAG", "--model", "gin", "--model", "wlhn"),
-        *("--grid", "grid.json", "--splits", "2", "--final-runs", "1", "--out"),
+        *("reproduce", "table-graphs", "--dataset", "MUTAG", "--model", "wlhn"),
+        *("--grid", "grid.json", "--splits", "1", "--final-runs", "1"),
     ],
 }
-FAULTS = ("kill", "interrupt", "full disk", "no permission", "second start")
+FAULTS = ("kill", "interrupt", "full_disk", "no_permission", "second_start")
+TIMES = ("seconds", "pid")  # what may differ between two runs
 
 
-def start(place: Path, command: str, out: str, **more: Any) -> "subprocess.Popen[str]":
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "WLHN_CACHE": str(place / "cache")}
-    streams: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen([*COMMAND, *COMMANDS[command], out], cwd=place, env=environment, **streams, **more)
+class DifferenceError(Exception):
+    """Something is not as after a quiet run."""
 
 
-def small_files() -> None:
-    """Files of this process may not grow beyond a few kilobytes; writing more is an error, as on a full disk."""
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    size = random.choice([0, 1000, 20_000, 60_000])
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+def start(place: Path, command: str, out: Path, before: Callable[[], None] | None = None) -> "subprocess.Popen[str]":
+    """Begin a command in a session of its own, by which its processes are known."""
+
+    def prepared() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell starts what it puts into the background deaf to it
+        if before is not None:
+            before()
+
+    own = {
+        "OMP_NUM_THREADS": "1",
+        "WLHN_CACHE": str(place / "cache"),
+        "TMPDIR": str(place / "tmp"),
+        "PYTHONPATH": str(Path(wlhn.__file__).parents[1]),  # the code that looks at the results has made them
+    }
+    return subprocess.Popen(
+        [*COMMAND, *COMMANDS[command], "--out", str(out)],
+        cwd=place,
+        env=os.environ | own,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=prepared,
+        start_new_session=True,
+    )
 
 
-def harm(place: Path, command: str, fault: str, chance: random.Random) -> list[str]:
-    """One round; what each process said at its end."""
-    out = place / "torn" / command
-    locked = fault == "no permission" and out.is_dir()
-    if locked:
-        out.chmod(0o500)
-    started = [start(place, command, str(out), preexec_fn=small_files if fault == "full disk" else None)]
-    if fault == "second start":
-        started.append(start(place, command, str(out)))
+def check_said(process: "subprocess.Popen[str]", said: str) -> str:
+    """How a process ended, in a word; a command that does not end well says why in a sentence, as its last line."""
+    code, last = process.returncode, (said.strip().splitlines() or [""])[-1]
+    if "Traceback" in said and not (last == "KeyboardInterrupt" and "wlhn/cli/app.py" not in said):
+        raise DifferenceError(said[-3000:])  # an interrupt before the program has begun is Python's own
+    if code in (0, -9):
+        return "done" if code == 0 else "killed"
+    if code == 2 and last.startswith("error: "):
+        return "refused in a sentence"
+    if (code == 130 and "the same command goes on" in last) or last == "KeyboardInterrupt":
+        return "interrupted"
+    raise DifferenceError(f"exit code {code}: {said[-3000:]!r}")
+
+
+def alone(processes: list["subprocess.Popen[str]"]) -> None:
+    """Wait until no process of these sessions is left."""
+    sessions, patience = {process.pid for process in processes}, time.monotonic() + 20
+    while left := [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if session(pid) in sessions]:
+        if time.monotonic() > patience:
+            raise DifferenceError(f"processes that outlived their command: {left}")
+        time.sleep(0.05)
+
+
+def session(pid: int) -> int | None:
     try:
-        time.sleep(chance.uniform(0.5, 12))
-        for process in started:
-            if process.poll() is None:
-                process.send_signal(signal.SIGINT if fault == "interrupt" else signal.SIGKILL)
-        return [process.communicate()[1] for process in started]
-    finally:
-        if locked:
-            out.chmod(0o700)
+        return os.getsid(pid)
+    except ProcessLookupError:
+        return None
 
 
-def numbers(folder: Path) -> dict[str, Any]:
-    """All that must be the same: weights, and outcomes without the time they took."""
+def results(out: Path) -> dict[str, Any]:
+    """Everything that must be the same: by the names of files, what they hold, without times; and predictions."""
     found: dict[str, Any] = {}
-    for path in sorted(folder.rglob("*")):
-        name = str(path.relative_to(folder))
-        if path.name == "evaluation.json":
-            found[name] = {k: v for k, v in json.loads(path.read_bytes()).items() if k != "seconds"}
-        elif path.name in ("model.safetensors", "vocabulary.json"):
-            found[name] = path.read_bytes()
+    for path in sorted(path for path in out.rglob("*") if not path.is_dir()):
+        if path.suffix == ".json" and path.name != "checksums.json":
+            found[str(path.relative_to(out))] = without_times(json.loads(path.read_bytes()))
+        elif path.suffix == ".jsonl":
+            found[str(path.relative_to(out))] = [without_times(json.loads(line)) for line in path.open()]
+        else:
+            timed = path.suffix == ".png" or path.name == "checksums.json"  # the checksum of a file with times
+            found[str(path.relative_to(out))] = None if timed else path.read_bytes()
+    if (out / "model.safetensors").exists():
+        found["predictions"] = [part.outputs.tobytes() for part in load_run(out).predict(load("MUTAG").graphs)]
     return found
+
+
+def without_times(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without_times(each) for key, each in value.items() if key not in TIMES}
+    return [without_times(each) for each in value] if isinstance(value, list) else value
+
+
+def finish(place: Path, command: str, out: Path) -> None:
+    """The same command once more, without a fault: it ends well, or it had."""
+    process = start(place, command, out)
+    said = ended(process)
+    finished = command == "train" and "already holds a finished run" in said
+    if check_said(process, said) != "done" and not finished:
+        raise DifferenceError(f"the same command does not go on: {said[-3000:]}")
+    alone([process])
+
+
+def check_leftovers(place: Path, others: set[Path]) -> None:
+    for path in (place / "cache").rglob(".*"):
+        raise DifferenceError(f"left in the cache: {path}")
+    for path in set((place / "tmp").iterdir()) - others:
+        raise DifferenceError(f"left among temporary files: {path}")
+
+
+def soak(place: Path, seconds: float, seed: int, own_disk: bool) -> None:
+    (place / "grid.json").write_text(json.dumps(GRID))
+    (place / "tmp").mkdir()
+    quiet, took = {}, {}
+    for command in COMMANDS:
+        began = time.monotonic()
+        finish(place, command, place / "out" / command)
+        took[command] = time.monotonic() - began
+        quiet[command] = results(place / "out" / command)
+        print(f"{command}: {took[command]:.0f} s undisturbed, {len(quiet[command])} files and answers", flush=True)
+    others = set((place / "tmp").iterdir())  # what libraries keep there
+    chance, began = random.Random(seed), time.monotonic()
+    faults, ends = Counter[str](), Counter[str]()
+    rounds = 0
+    while time.monotonic() < began + seconds:
+        shutil.rmtree(place / "out")
+        if chance.random() < 0.3:
+            shutil.rmtree(place / "cache", ignore_errors=True)
+        command = chance.choice(list(COMMANDS))
+        out, harms = place / "out" / command, Faults(place, chance, own_disk, took[command])
+        out.parent.mkdir()
+        met = chance.choices(FAULTS, k=chance.randint(1, 3))
+        for fault in met:
+            there = getattr(harms, fault)(partial(start, place, command, out), out)
+            faults[f"{command}, {fault}"] += 1
+            for process, said in there:
+                ends[f"{fault}: {check_said(process, said)}"] += 1
+            alone([process for process, _ in there])
+        finish(place, command, out)
+        found = results(out)
+        for name in sorted(found.keys() | quiet[command].keys()):
+            if name not in found or name not in quiet[command] or found[name] != quiet[command][name]:
+                raise DifferenceError(f"{command} after {met}: {name} is not as in the quiet run")
+        check_leftovers(place, others)
+        rounds += 1
+        print(f"{time.monotonic() - began:6.0f} s, round {rounds}: {command} after {', '.join(met)}", flush=True)
+    for counted in (faults, ends):
+        print("\n".join(f"{n:>6} {what}" for what, n in sorted(counted.items())))
+    print(f"{rounds} rounds, {sum(faults.values())} faults: results as undisturbed, no leftovers, no traceback")
 
 
 def main() -> None:
@@ -84,40 +189,17 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    chance, rounds, wrong = random.Random(asked.seed), Counter[str](), []
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        (place / "grid.json").write_text(json.dumps(GRID))
-        for command in COMMANDS:
-            with start(place, command, str(place / "quiet" / command)) as process:
-                said = process.communicate()[1]
-            assert process.returncode == 0, said
-        end = time.monotonic() + asked.seconds
-        while time.monotonic() < end:
-            command, fault = chance.choice(list(COMMANDS)), chance.choice(FAULTS)
-            rounds[f"{command}, {fault}"] += 1
-            for said in harm(place, command, fault, chance):
-                if "Traceback" in said:
-                    wrong.append(f"{command}, {fault}: {said[-600:]}")
-        for command in COMMANDS:
-            out = place / "torn" / command
-            if not (command == "train" and (out / "checksums.json").exists()):
-                process = start(place, command, str(out))
-                said = process.communicate()[1]
-                if process.returncode == 2 and "--retry-failed" in said:  # jobs that found the disk full
-                    COMMANDS[command].insert(-1, "--retry-failed")
-                    process = start(place, command, str(out))
-                    said = process.communicate()[1]
-                if process.returncode:
-                    wrong.append(f"{command} does not end well: {said[-600:]}")
-            if numbers(out) != numbers(place / "quiet" / command):
-                wrong.append(f"{command}: other numbers than those of the quiet run")
-            for path in out.rglob("*"):
-                if path.name.startswith(".") and command != "train":
-                    wrong.append(f"{command}: left {path.relative_to(out)}")
-    print(f"{sum(rounds.values())} rounds: " + ", ".join(f"{n} {what}" for what, n in sorted(rounds.items())))
-    print("\n".join(wrong) or "the same results as undisturbed, no leftovers, no traceback")
-    sys.exit(1 if wrong else 0)
+    place = Path(tempfile.mkdtemp(prefix="wlhn-soak-"))
+    own_disk = mounted(place)
+    print(f"seed {asked.seed}; {'a small disk' if own_disk else 'a limit on files'} stands for a full one", flush=True)
+    try:
+        soak(place, asked.seconds, asked.seed, own_disk)
+    except DifferenceError as found:
+        print(f"{found}\n(kept in {place}{', which is mounted' if own_disk else ''})")
+        sys.exit(1)
+    if own_disk:
+        unmount(place)
+    shutil.rmtree(place)
 
 
 if __name__ == "__main__":

@@ -178,6 +178,8 @@ def try_job(job: Job, folder: str | None, shared: Shared | None = None) -> JobRe
         shared.open()
         place = None if folder is None else Path(folder)
         return run_job(job, shared, checkpoint_path(place, job) if place and place.is_dir() else None)
+    except OSError:  # a full disk: no failure of the job, which the same command does again
+        raise
     except Exception:
         return Failure(traceback.format_exc())
 
@@ -266,3 +268,5 @@ def try_jobs(
                 yield futures[future], future.result()
             case InputError() as refusal:
                 yield futures[future], Failure(str(refusal))
+            case OSError() as error:
+                raise error
