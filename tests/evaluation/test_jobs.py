@@ -30,6 +30,7 @@ from wlhn.evaluation.protocols import PROTOCOLS, ten_fold
 from wlhn.files import DRAFT, LOCK, only_writer
 from wlhn.models import WLHN
 from wlhn.options.option import option
+from wlhn.training.problem import Problem
 from wlhn.training.settings import Settings
 
 SMALL = {"hidden_channels": 8, "num_layers": 2, "batch_size": 16}
@@ -171,6 +172,21 @@ def test_selection_sees_no_test_items(data: Path, tmp_path: Path) -> None:
         assert found.splits[0].valid == outcome.splits[k].valid
         total = found.splits[0].test_scores[0] + outcome.splits[k].test_scores[0]
         assert total == pytest.approx(1)
+
+
+def test_test_items_are_predicted_once(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, predicted = Problem.outputs, []
+
+    def outputs(self: Problem, model: Any, items: Any) -> Any:
+        predicted.append(len(items))
+        return real(self, model, items)
+
+    monkeypatch.setattr(Problem, "outputs", outputs)
+    outcome = run(data, tmp_path, num_splits=2)
+    assert predicted == [split.test for split in outcome.splits]
+    for split in outcome.splits:
+        assert split.scores is not None
+        assert [scores.metrics["accuracy"] for scores in split.scores] == list(split.test_scores)
 
 
 def test_less_than_a_folder_has_leaves_it_as_it_is(data: Path, tmp_path: Path) -> None:

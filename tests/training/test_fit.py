@@ -2,16 +2,18 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from tiny import tiny
 
 from wlhn.data import Dataset
 from wlhn.data.splits import stratified_folds
 from wlhn.errors import InputError
-from wlhn.runs.train import score
+from wlhn.runs.train import answers_on
 from wlhn.training.fit import Epoch, Fitted, fit
 from wlhn.training.problem import Problem
 from wlhn.training.settings import Settings
@@ -29,6 +31,12 @@ def numbers(fitted: Fitted) -> tuple[object, ...]:
     """All that a run found out, to the last bit."""
     weights = {name: tensor.numpy().tobytes() for name, tensor in fitted.model.state_dict().items()}
     return [replace(epoch, seconds=0) for epoch in fitted.history], fitted.best.epoch, weights, fitted.numerics
+
+
+def score(problem: Problem, fitted: Fitted, items: NDArray[Any]) -> float:
+    answers = answers_on(problem, fitted, items)
+    assert answers is not None
+    return answers.score()
 
 
 class KilledError(Exception):

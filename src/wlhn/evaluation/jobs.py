@@ -27,7 +27,7 @@ from wlhn.evaluation.pruning import Stop, behind, curve
 from wlhn.loops.parallel import torch_threads
 from wlhn.models.registry import MODELS
 from wlhn.plugins import load_sources, loaded_sources
-from wlhn.runs.train import score, scores_on_test
+from wlhn.runs.train import answers_on
 from wlhn.training.fit import fit
 from wlhn.training.numerics import Numerics
 from wlhn.training.problem import Problem, depth_of
@@ -204,12 +204,15 @@ def _run(job: Job, shared: Shared, checkpoint: Path | None) -> JobResult:
     fitted = fit(problem, job.seed, checkpoint, stop=lambda past: behind(past, job.stops, problem.metric))
     sound = fitted.history if fitted.numerics.first_nan is None else fitted.history[:-1]
     stopped = behind(sound, job.stops, problem.metric)
-    test = None
-    if job.test and shared.score is not None:
-        items, outputs = problem.outputs(fitted.model, split.test)
-        test = shared.score(dataset, items, outputs.numpy())
-    elif job.test:
-        test = score(problem, fitted, problem.split.test)
+    answers = answers_on(problem, fitted, problem.split.test) if job.test else None
+    if job.test and answers is None:
+        raise InputError(f"{job.data}, split {job.split}: has no test items with a target; choose other splits")
+    if answers is None:
+        test = None
+    elif shared.score is None:
+        test = answers.score()
+    else:
+        test = shared.score(dataset, answers.items, answers.outputs)
     return JobResult(
         job=job,
         metric=problem.metric,
@@ -224,7 +227,7 @@ def _run(job: Job, shared: Shared, checkpoint: Path | None) -> JobResult:
         version=code_version(),
         machine=platform.node(),
         seconds=round(time.time() - started, 3),
-        scores=scores_on_test(problem, fitted) if job.test else None,
+        scores=None if answers is None else answers.scores(),
     )
 
 

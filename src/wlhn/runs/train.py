@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import Split, random_splits, stratified_folds
@@ -58,7 +59,7 @@ def default_split(dataset: Dataset, seed: int) -> Split:
         return dataset.splits[0]
     labelled = dataset.labelled if dataset.task != "none" else np.ones(len(dataset), bool)
     if (known := int(labelled.sum())) < 10:
-        raise InputError(f"{dataset.name}: has {known} items with a target, and at least 10 are needed to split them")
+        raise InputError(f"{dataset.name}: {known} items have a target; at least 10 are needed to split them")
     if dataset.level == "node":
         return random_splits(len(dataset), repeats=1, seed=seed, among=labelled)[0]
     return stratified_folds(dataset.y, folds=5, holdout=0.2, seed=seed, among=labelled)[0]
@@ -145,7 +146,8 @@ def _train(
             fitted = fit_together(
                 problem, seed, folder / CHECKPOINT, note, workers=workers, address=address, device=device
             )
-    test = scores_on_test(problem, fitted)
+    answers = answers_on(problem, fitted, problem.split.test)
+    test = None if answers is None else answers.scores()
     about = {
         "data": dataset.name,
         "data_hash": data_hash(dataset),
@@ -160,7 +162,7 @@ def _train(
         "warnings": [warning] if (warning := imbalance(problem.dataset, problem.split.train)) else [],
         "best_epoch": fitted.best.epoch,
         "epochs": len(fitted.history),
-        "scores": _scores(problem, fitted),
+        "scores": _scores(problem, fitted, answers),
         "test_scores": None if test is None else test.to_json(),
         "numerics": asdict(fitted.numerics),
         "version": code_version(),
@@ -184,17 +186,14 @@ def check_device(device: str, here: bool) -> None:
     """
     check_choice("device", device, "cpu", "cuda")
     if device == "cuda" and here and not torch.cuda.is_available():
-        raise InputError("device cuda: torch finds no GPU here; use cpu")
+        raise InputError("device cuda: torch finds no GPU here; leave --device out to train on the CPU")
 
 
-def _scores(problem: Problem, fitted: Fitted) -> dict[str, float | None]:
+def _scores(problem: Problem, fitted: Fitted, test: Answers | None) -> dict[str, float | None]:
     """The metric on each part, and what always giving the commonest answer of the training items would score."""
-    scores: dict[str, float | None] = {}
-    for part in ("train", "valid", "test"):
-        items = getattr(problem.split, part)
-        scores[part] = score(problem, fitted, items) if len(items) else None
-    scores["constant_answer"] = _constant_answer(problem)
-    return scores
+    parts = {part: answers_on(problem, fitted, getattr(problem.split, part)) for part in ("train", "valid")}
+    scores = {part: None if said is None else said.score() for part, said in (parts | {"test": test}).items()}
+    return scores | {"constant_answer": _constant_answer(problem)}
 
 
 def _constant_answer(problem: Problem) -> float | None:
@@ -211,16 +210,27 @@ def _constant_answer(problem: Problem) -> float | None:
         return None
 
 
-def scores_on_test(problem: Problem, fitted: Fitted) -> Scores | None:
-    """All metrics of a fitted model on the test items, if there are any."""
-    if not len(problem.split.test):
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What a fitted model says of some items: predicted once, scored as often as one likes."""
+
+    problem: Problem
+    items: NDArray[Any]
+    outputs: NDArray[Any]
+
+    def score(self) -> float:
+        """By the metric of the problem."""
+        return METRICS[self.problem.metric].score(self.problem.dataset.y[self.items], self.outputs)
+
+    def scores(self) -> Scores:
+        """By all metrics."""
+        dataset = self.problem.dataset
+        return scores_of(dataset.task, dataset.y[self.items], self.outputs, dataset.classes)
+
+
+def answers_on(problem: Problem, fitted: Fitted, items: NDArray[Any]) -> Answers | None:
+    """What a fitted model says of items, if there are any."""
+    if not len(items):
         return None
-    items, outputs = problem.outputs(fitted.model, problem.split.test)
-    dataset = problem.dataset
-    return scores_of(dataset.task, dataset.y[items], outputs.numpy(), dataset.classes)
-
-
-def score(problem: Problem, fitted: Fitted, items: Any) -> float:
-    """The metric of a fitted model on some items."""
     order, outputs = problem.outputs(fitted.model, items)
-    return METRICS[problem.metric].score(problem.dataset.y[order], outputs.numpy())
+    return Answers(problem, order, outputs.numpy())
