@@ -74,11 +74,11 @@ def test_text_names_the_figures() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["MUTAG", "--kind", "rbf"], "kind: expected wl, oa, wasserstein, features, found 'rbf'"),
-        (["MUTAG", "--start", "colour"], "start: expected uniform, degree, label, features or"),
+        (["MUTAG", "--kind", "rbf"], "kind: must be wl, oa, wasserstein or features, found 'rbf'"),
+        (["MUTAG", "--start", "colour"], "start: must be uniform, degree, label, features or"),
         (["MUTAG", "--start", "label,4"], "start: no column 4 of node features here, the graphs have none"),
         (["karate", "--start", "label"], "start: the graphs have no node labels"),
-        (["MUTAG", "--depth", "-1"], "depth: expected 0 or more, found -1"),
+        (["MUTAG", "--depth", "-1"], "depth: must be 0 or more, found -1"),
         (["MUTAG", "--weights", "1,x"], "weights: expected numbers with commas between, found '1,x'"),
         (["MUTAG", "--gamma", "1"], "--gamma belongs to --kind wasserstein"),
         (["MUTAG", "--kind", "wl", "--min-graphs", "2"], "--min-graphs belongs to --kind features"),

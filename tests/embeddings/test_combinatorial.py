@@ -123,5 +123,5 @@ def test_edges_have_a_length(tau: float) -> None:
 
 
 def test_a_line_is_no_space_for_a_tree() -> None:
-    with pytest.raises(InputError, match="dimension: expected 2 or more, found 1"):
+    with pytest.raises(InputError, match="dimension: must be 2 or more, found 1"):
         sala(Tree(np.array([-1, 0])), 1)

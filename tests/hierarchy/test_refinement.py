@@ -254,8 +254,8 @@ def test_starts() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"rounds": -1}, "rounds: expected 0 or more, found -1"),
-        ({"initial": "labels"}, "initial: expected uniform, degree"),
+        ({"rounds": -1}, "rounds: must be 0 or more, found -1"),
+        ({"initial": "labels"}, "initial: must be uniform, degree"),
         ({"initial": "label"}, "the graphs have no node labels"),
         ({"initial": "features"}, "the graphs have no node features"),
         ({"initial": [0.5, 1.0, 2.0]}, "initial: expected integer or text labels"),

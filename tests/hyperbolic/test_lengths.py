@@ -84,8 +84,8 @@ def test_features_beside_the_parent_keep_their_angles_and_forget_the_last_coordi
 
 
 def test_bad_laws_are_named() -> None:
-    with pytest.raises(InputError, match="lengths: expected fixed, tanh, log, clipped, found 'exp'"):
+    with pytest.raises(InputError, match="lengths: must be fixed, tanh, log or clipped, found 'exp'"):
         edge_lengths(norms(torch.ones(1, 1)), 1.0, "exp")  # type: ignore[arg-type]
     for floor in (-1.0, math.nan):
-        with pytest.raises(InputError, match="floor: expected a length of 0 or more"):
+        with pytest.raises(InputError, match="floor: must be 0 or more"):
             edge_lengths(norms(torch.ones(1, 1)), 1.0, "log", floor)

@@ -170,7 +170,7 @@ def test_all_depths_for_the_price_of_the_last(kind: str, normalised: bool) -> No
         np.testing.assert_array_equal(square[t], expected)
         np.testing.assert_array_equal(block, expected[:5, 5:])
     assert t == 3
-    with pytest.raises(InputError, match="expected wl, oa or wasserstein"):
+    with pytest.raises(InputError, match="must be wl, oa or wasserstein"):
         next(depth_by_depth("rbf", counts))
 
 

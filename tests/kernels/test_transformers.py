@@ -244,19 +244,19 @@ def test_a_matrix_too_large_is_refused_before_the_work(monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("kind", "parameters", "message"),
     [
-        (WLKernel, {"depth": -1}, "depth: expected 0 or more"),
-        (WLKernel, {"start": "colour"}, "start: expected uniform"),
+        (WLKernel, {"depth": -1}, "depth: must be 0 or more"),
+        (WLKernel, {"start": "colour"}, "start: must be uniform"),
         (WLKernel, {"start": "features"}, "no node features"),
         (WLKernel, {"start": ("label", 0)}, "no column 0 of node features here, the graphs have none"),
         (WLKernel, {"edge_labels": True}, "neither edge labels nor edge features"),
         (OptimalAssignmentKernel, {"weights": [1]}, "weights: expected 6 numbers"),
-        (OptimalAssignmentKernel, {"binning": "equal"}, "binning: expected quantiles or k-means"),
-        (OptimalAssignmentKernel, {"bins": 0}, "bins: expected 1 or more"),
+        (OptimalAssignmentKernel, {"binning": "equal"}, "binning: must be quantiles or k-means"),
+        (OptimalAssignmentKernel, {"bins": 0}, "bins: must be 1 or more"),
         (TreeWasserstein, {"gamma": 0}, "gamma: expected a number above 0"),
         (TreeWasserstein, {"continuous": True}, "no node features"),
         (TreeWasserstein, {"continuous": True, "normalise": False}, "normalise=False: continuous"),
-        (WLFeatures, {"code": "tfidf"}, "code: expected counts, log or thermometer"),
-        (WLFeatures, {"min_graphs": 0}, "min_graphs: expected 1 or more"),
+        (WLFeatures, {"code": "tfidf"}, "code: must be"),
+        (WLFeatures, {"min_graphs": 0}, "min_graphs: must be 1 or more"),
     ],
 )
 def test_bad_parameters_are_one_sentence(kind: Any, parameters: dict[str, Any], message: str, data: Dataset) -> None:

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from torch_geometric.nn import WLConv
 
 from wlhn.bench.timing import alternate, peak_memory
-from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy, refine
+from wlhn.options.checks import check_at_least
 
 ROUNDS = 3
 DEGREE = 10
@@ -130,8 +130,7 @@ def _keep(results: dict[str, Any], name: str, run: Callable[[], Any]) -> None:
 
 
 def _checked(edges: int) -> int:
-    if edges < 100:
-        raise InputError(f"edges: expected 100 or more, found {edges}")
+    check_at_least("edges", edges, 100)
     return edges
 
 

@@ -24,11 +24,11 @@ from wlhn.bench.refinement import random_edges
 from wlhn.bench.timing import peak_memory
 from wlhn.data.dataset import Dataset
 from wlhn.data.vocabulary import Vocabulary
-from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import refine
 from wlhn.hyperbolic.polar import to_tangent
 from wlhn.models.wlhn import WLHN
+from wlhn.options.checks import check_at_least
 from wlhn.options.training import TrainingOptions
 from wlhn.runs.layerwise import depths, points
 from wlhn.runs.trained import NODES_AT_A_TIME
@@ -63,8 +63,7 @@ class Scale:
 
 def scale(max_nodes: int = SIZES[-2], seed: int = 0, report: Callable[[Scale], None] = lambda row: None) -> list[Scale]:
     """Graphs from ten thousand nodes to as many as asked for; `report` hears of each size in turn."""
-    if max_nodes < 100:
-        raise InputError(f"nodes: expected 100 or more, found {max_nodes}")
+    check_at_least("nodes", max_nodes, 100)
     measure(min(5_000, max_nodes), seed)  # compile
     rows = []
     for nodes in [size for size in SIZES if size <= max_nodes] or [max_nodes]:

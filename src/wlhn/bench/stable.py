@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.bench.timing import alternate
-from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import refine
+from wlhn.options.checks import check_at_least
 
 NODES = 20_000
 STREETS = 0.7  # the share of a grid's edges that a road network keeps
@@ -93,8 +93,7 @@ def stable_races(nodes: int = NODES, repeats: int = 3, seed: int = 0) -> list[St
     >>> [(race.graph, race.nodes, race.colours) for race in stable_races(nodes=15, repeats=1)[3:]]
     [('equal branches', 7, 3), ('path', 15, 8)]
     """
-    if nodes < 10:
-        raise InputError(f"nodes: expected 10 or more, found {nodes}")
+    check_at_least("nodes", nodes, 10)
     refine(nx.path_graph(5))  # compile
     return [_race(name, make(nodes, seed), repeats) for name, make in GRAPHS.items()]
 

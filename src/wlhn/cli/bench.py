@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from wlhn.cli.common.output import DataRoot, Json, Seed, note, print_json, print_table, working
-from wlhn.errors import InputError
+from wlhn.options.checks import check_at_least
 
 bench = typer.Typer(help="Speed, as ratios measured side by side.", no_args_is_help=True)
 Repeats = Annotated[int, typer.Option(help="The best of this many runs counts.")]
@@ -271,5 +271,4 @@ def scale(
 
 
 def _check_repeats(repeats: int) -> None:
-    if repeats < 1:
-        raise InputError(f"repeats: expected 1 or more, found {repeats}")
+    check_at_least("repeats", repeats, 1)

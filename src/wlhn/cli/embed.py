@@ -14,6 +14,7 @@ from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table
 from wlhn.cli.hierarchy import EdgeLabels, Initial, Rounds, check_suffix, refined
 from wlhn.errors import InputError
 from wlhn.files import replacing
+from wlhn.options.checks import check_at_least, check_choice
 
 if TYPE_CHECKING:
     from wlhn.embeddings import TreeEmbedding
@@ -104,13 +105,11 @@ def _embed_with_run(
 
 
 def _checked_dimension(method: str, dimension: int | None) -> int:
-    if method not in METHODS:
-        raise InputError(f"method: expected {', '.join(METHODS)}, found {method!r}")
+    check_choice("method", method, *METHODS)
     if method == "sarkar" and dimension not in (None, 2):
         raise InputError(f"dimension: sarkar embeds in 2 dimensions, found {dimension}; sala takes any")
     d = dimension or (2 if method == "sarkar" else 128)
-    if d < 2:
-        raise InputError(f"dimension: expected 2 or more, found {d}")
+    check_at_least("dimension", d, 2)
     return d
 
 

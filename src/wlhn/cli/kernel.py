@@ -14,6 +14,7 @@ from wlhn.cli.common.progress import progress
 from wlhn.cli.hierarchy import Data, EdgeLabels, check_suffix
 from wlhn.errors import InputError
 from wlhn.files import replacing, write_json
+from wlhn.options.checks import check_choice
 
 if TYPE_CHECKING:
     from wlhn.data import Dataset
@@ -66,8 +67,7 @@ def kernel(
     from wlhn.data import load
 
     check_suffix(out, ".npz")
-    if kind not in KINDS:
-        raise InputError(f"kind: expected {', '.join(KINDS)}, found {kind!r}")
+    check_choice("kind", kind, *KINDS)
     for name, only in ONLY_FOR.items():
         source = context.get_parameter_source(name)
         if only != kind and source is not None and source.name == "COMMANDLINE":

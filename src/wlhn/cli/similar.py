@@ -11,7 +11,7 @@ from rich.markup import escape
 from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table
 from wlhn.cli.common.reading import Roles, read_like
 from wlhn.errors import InputError
-from wlhn.options.option import check_choice
+from wlhn.options.checks import check_choice
 
 if TYPE_CHECKING:
     from wlhn.data import Dataset

@@ -7,7 +7,7 @@ that are missing are filled in (`wlhn.data.gaps`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,7 @@ from wlhn.data.dataset import Dataset, available
 from wlhn.data.gaps import Filling, fill
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
-
-Degree = Literal["scalar", "onehot", "log"]
+from wlhn.options.training import Degree
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ def load(
     if name is None:
         if not Path(data).exists():
             raise InputError(
-                f"{data}: is neither a known data set nor a path (`wlhn datasets` lists those that are known)"
+                f"{data}: neither a known data set nor a path; `wlhn datasets` lists those that are known"
             )
         return read_path(Path(data), options)
     if UNDIRECTED in variants:

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Dataset
-from wlhn.data.features import Degree, Encoding, encoding
+from wlhn.data.features import Encoding, encoding
 from wlhn.data.gaps import Filling, fill
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
+from wlhn.options.training import Degree
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from wlhn.embeddings.embedding import TreeEmbedding, checked_length, construct
-from wlhn.errors import InputError
 from wlhn.hierarchy import Tree
+from wlhn.options.checks import check_at_least
 
 
 def sarkar(tree: Tree, tau: float = 1.0) -> TreeEmbedding:
@@ -82,8 +82,7 @@ def sala(tree: Tree, dimension: int = 128, tau: float = 1.0) -> TreeEmbedding:
     >>> wlhn.quality(sala(wlhn.Tree.from_networkx(nx.star_graph(100)), dimension=128, tau=5.0)).worst_distortion < 1.08
     True
     """
-    if dimension < 2:
-        raise InputError(f"dimension: expected 2 or more, found {dimension}")
+    check_at_least("dimension", dimension, 2)
     rank, siblings = _ranks(tree)
 
     def place(nodes: slice, u: Tensor | None) -> Tensor:

@@ -15,7 +15,7 @@ from typing import Any
 from wlhn.errors import InputError
 from wlhn.evaluation.jobs import Shared, share_here
 from wlhn.loops.parallel import torch_threads
-from wlhn.options.option import check_choice
+from wlhn.options.checks import check_choice
 
 Started = tuple[Executor | None, Any]  # who does the jobs (None: this process), and what stands for what they share
 

@@ -19,7 +19,7 @@ from wlhn.experiments.sections import PAGE, table_section
 from wlhn.experiments.small_tree import hierarchy_section, reproduce_hierarchy
 from wlhn.experiments.table import Table, is_file, item_key, read_table
 from wlhn.files import replacing
-from wlhn.options.option import check_choice
+from wlhn.options.checks import check_choice
 
 PARTS = ("datasets", "models", "grid", "splits", "final_runs", "seed", "workers", "retry_failed")
 FLAGS = {"datasets": "--dataset", "models": "--model", "workers": "--jobs or --executor"}

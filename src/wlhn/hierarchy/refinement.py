@@ -31,6 +31,7 @@ from wlhn.loops.refinement import (
     sorted_neighbourhood,
 )
 from wlhn.loops.sorting import sort
+from wlhn.options.checks import check_at_least
 
 Initial = Literal["uniform", "degree", "label", "features"]
 ALL_BITS = 2**64 - 1
@@ -65,8 +66,8 @@ def refine(
     [1, 3]
     """
     graphs = as_graphs(graphs)
-    if rounds is not None and rounds < 0:
-        raise InputError(f"rounds: expected 0 or more, found {rounds}")
+    if rounds is not None:
+        check_at_least("rounds", rounds, 0)
     start, initial_values = encode("initial", initial_values_of(graphs, initial), graphs.num_nodes)
     edge_code, edge_values = np.empty(0, np.int32), None
     if edge_labels is not False:
@@ -241,7 +242,7 @@ def initial_values_of(graphs: Graphs, initial: Initial | ArrayLike) -> ArrayLike
         return _complete("x", graphs.x)
     if initial in ("label", "features"):
         raise InputError(f"initial: the graphs have no node {initial}{'s' * (initial == 'label')}")
-    raise InputError(f"initial: expected uniform, degree, label, features or an array, found {initial!r}")
+    raise InputError(f"initial: must be uniform, degree, label, features or an array, found {initial!r}")
 
 
 def edge_values_of(graphs: Graphs, edge_labels: bool | ArrayLike) -> ArrayLike:

@@ -25,7 +25,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from wlhn.errors import InputError
+from wlhn.options.checks import check_at_least, check_choice
 
 LengthLaw = Literal["fixed", "tanh", "log", "clipped"]
 STAR = 2 * math.asinh(1)
@@ -53,8 +53,8 @@ def edge_lengths(norm: Tensor, tau: Tensor | float, law: LengthLaw, floor: float
     clipped tensor([0.0000, 0.8020, 1.9856])
     """
     tau = torch.as_tensor(tau, dtype=norm.dtype, device=norm.device)
-    if not floor >= 0:
-        raise InputError(f"floor: expected a length of 0 or more, found {floor:g}")
+    check_choice("lengths", law, *get_args(LengthLaw))
+    check_at_least("floor", floor, 0)
     match law:
         case "fixed":
             return floor + tau
@@ -62,9 +62,7 @@ def edge_lengths(norm: Tensor, tau: Tensor | float, law: LengthLaw, floor: float
             return floor + _bounded(tau, 2 * norm)
         case "log":
             return floor + tau * torch.log1p(norm)
-        case "clipped":
-            return floor + 2 * torch.atanh(torch.tanh(tau / 2) * norm.clamp_max(CLIP))
-    raise InputError(f"lengths: expected {', '.join(get_args(LengthLaw))}, found {law!r}")
+    return floor + 2 * torch.atanh(torch.tanh(tau / 2) * norm.clamp_max(CLIP))  # clipped
 
 
 def _bounded(a: Tensor, b: Tensor) -> Tensor:

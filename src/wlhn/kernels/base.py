@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from wlhn.data.dataset import Dataset
-from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import refine
 from wlhn.kernels.colour_counts import ColourCounts, checked_weights
@@ -19,6 +18,7 @@ from wlhn.kernels.gram import Report, no_report
 from wlhn.kernels.memory import check_fits
 from wlhn.kernels.reading import read_graphs, value_names
 from wlhn.kernels.start import Start
+from wlhn.options.checks import check_at_least
 
 Array = NDArray[Any]
 
@@ -97,6 +97,5 @@ class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TreeTransformer):
 
 
 def check_depth(depth: int, weights: Any) -> None:
-    if depth < 0:
-        raise InputError(f"depth: expected 0 or more, found {depth}")
+    check_at_least("depth", depth, 0)
     checked_weights(weights, int(depth))

@@ -8,13 +8,12 @@ what they are.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
-Binning = Literal["quantiles", "k-means"]
 BINNINGS = ("quantiles", "k-means")
 
 

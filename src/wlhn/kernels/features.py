@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from wlhn.errors import InputError
 from wlhn.hierarchy import colour_names
 from wlhn.kernels.base import TreeTransformer
 from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.explicit import Code, coded_rows, for_scikit_learn, largest_counts
 from wlhn.kernels.memory import check_fits
 from wlhn.kernels.reading import edge_label_names
+from wlhn.options.checks import check_at_least, check_choice
 
 Array = NDArray[Any]
 CODES = ("counts", "log", "thermometer")
@@ -70,10 +70,8 @@ class WLFeatures(TreeTransformer):
 
     def fit(self, graphs: Any, y: Any = None) -> WLFeatures:
         """Find the colours of these graphs; y is not looked at."""
-        if self.code not in CODES:
-            raise InputError(f"code: expected counts, log or thermometer, found {self.code!r}")
-        if self.min_graphs < 1:
-            raise InputError(f"min_graphs: expected 1 or more, found {self.min_graphs}")
+        check_choice("code", self.code, *CODES)
+        check_at_least("min_graphs", self.min_graphs, 1)
         counts = self._fit_tree(graphs)
         graphs_with = np.bincount(counts.matrix.indices, minlength=counts.num_known)
         self.kept_ = np.flatnonzero(graphs_with >= self.min_graphs)

@@ -17,7 +17,7 @@ copied to float64 and so be in memory twice. Rows are made in blocks by threads,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,7 @@ from wlhn.loops.similarities import (
     divide_by_lengths,
     mirror,
 )
+from wlhn.options.checks import check_choice
 
 Array = NDArray[Any]
 Kind = Literal["wl", "oa", "wasserstein"]
@@ -177,8 +178,7 @@ def _compared(
 
 def _loop(kind: Kind, normalised: bool) -> int:
     """What the loop has to sum for a kind."""
-    if kind not in ("wl", "oa", "wasserstein"):
-        raise InputError(f"kind: expected wl, oa or wasserstein, found {kind!r}")
+    check_choice("kind", kind, *get_args(Kind))
     return PRODUCT if kind == "wl" else LEAST_SHARE if kind == "wasserstein" and normalised else LEAST
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.kernels.binning import BINNINGS, KMeans, Quantiles
+from wlhn.options.checks import check_at_least, check_choice
 
 Array = NDArray[Any]
 StartColumns = str | int | Sequence[str | int] | None
@@ -47,10 +48,8 @@ class Start:
         names: Mapping[str | int, Mapping[int, str]] | None = None,
     ) -> Start:
         """Without columns: labels, where the graphs have them, else degrees."""
-        if binning not in BINNINGS:
-            raise InputError(f"binning: expected {' or '.join(BINNINGS)}, found {binning!r}")
-        if bins < 1:
-            raise InputError(f"bins: expected 1 or more, found {bins}")
+        check_choice("binning", binning, *BINNINGS)
+        check_at_least("bins", bins, 1)
         named = named_columns(graphs, columns)
         numeric = tuple(c for c in named if isinstance(c, int) and not _is_integer(graphs))
         kind = Quantiles if binning == "quantiles" else KMeans
@@ -121,7 +120,7 @@ def check_columns(graphs: Graphs, columns: Sequence[str | int]) -> None:
                 raise InputError("start: the graphs have no node labels; degree and uniform need none")
         elif column != "degree":
             raise InputError(
-                f"start: expected uniform, degree, label, features or numbers of feature columns, found {column!r}"
+                f"start: must be uniform, degree, label, features or numbers of feature columns, found {column!r}"
             )
 
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor, nn
 
-from wlhn.errors import InputError
 from wlhn.hyperbolic.mlr import HyperbolicMLR, MobiusLinear
-
-HeadKind = Literal["euclidean", "hyperbolic", "linear"]
+from wlhn.options.checks import check_choice
+from wlhn.options.network import HeadKind
 
 
 def make_head(kind: HeadKind, in_channels: int, out_channels: int, dropout: float) -> nn.Module:
     """The head of this kind."""
     heads = {"euclidean": EuclideanHead, "hyperbolic": HyperbolicHead, "linear": LinearHead}
-    if kind not in heads:
-        raise InputError(f"head: expected {', '.join(heads)}, found {kind!r}")
+    check_choice("head", kind, *heads)
     return heads[kind](in_channels, out_channels, dropout)
 
 

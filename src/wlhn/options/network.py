@@ -7,6 +7,8 @@ from typing import Literal
 
 from wlhn.options.option import Options, option
 
+HeadKind = Literal["euclidean", "hyperbolic", "linear"]
+
 
 @dataclass(frozen=True)
 class NetworkOptions(Options):
@@ -23,7 +25,7 @@ class NetworkOptions(Options):
         at_least=0,
         below=1,
     )
-    head: Literal["euclidean", "hyperbolic", "linear"] = option(
+    head: HeadKind = option(
         "euclidean",
         "The layers between a representation and the output: a perceptron, its hyperbolic counterpart, or none but "
         "the last.",

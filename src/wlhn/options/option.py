@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, Literal, Self, cast, get_args, get_origin, get_type_hints
 
 from wlhn.errors import InputError
+from wlhn.options.checks import check_at_least, check_choice
 
 
 def option(
@@ -48,7 +49,7 @@ class Options:
         for each in fields(self):
             _check_range(each, getattr(self, each.name))
             choices = choices_of(type(self), each.name)
-            if choices and getattr(self, each.name) not in choices:
+            if choices:
                 check_choice(each.name, getattr(self, each.name), *choices)
 
     def to_json(self) -> dict[str, Any]:
@@ -97,7 +98,7 @@ def _values(options: type[Options], each: Field[Any]) -> str:
     """
     >>> from wlhn.options.network import NetworkOptions
     >>> [_values(NetworkOptions, named_fields(NetworkOptions)[name]) for name in ("dropout", "head")]
-    ['a number, 0 or more, below 1', 'euclidean, hyperbolic']
+    ['a number, 0 or more, below 1', 'euclidean, hyperbolic, linear']
     """
     if choices := choices_of(options, each.name):
         return ", ".join(map(str, choices))
@@ -132,26 +133,14 @@ def parsed(each: Field[Any], text: str) -> Any:
 KINDS: dict[type, str] = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 
 
-def check_choice(name: str, value: Any, *known: Any) -> None:
-    """The value is a known one, or an `InputError` lists them.
-
-    >>> check_choice("head", "flat", "euclidean", "hyperbolic")
-    Traceback (most recent call last):
-    wlhn.errors.InputError: head: must be euclidean or hyperbolic, found 'flat'
-    """
-    if value not in known:
-        *most, last = map(str, known)
-        raise InputError(f"{name}: must be {', '.join(most)}{' or ' * bool(most)}{last}, found {value!r}")
-
-
 def _check_range(each: Field[Any], value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return
     above, at_least, below = (each.metadata.get(bound) for bound in ("above", "at_least", "below"))
     if above is not None and not value > above:
         raise InputError(f"{each.name}: must be above {above}, found {value}")
-    if at_least is not None and not value >= at_least:
-        raise InputError(f"{each.name}: must be {at_least} or more, found {value}")
+    if at_least is not None:
+        check_at_least(each.name, value, at_least)
     if below is not None and not value < below:
         raise InputError(f"{each.name}: must be below {below}, found {value}")
     if not math.isfinite(value):

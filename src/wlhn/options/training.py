@@ -7,13 +7,15 @@ from typing import Literal
 
 from wlhn.options.option import Options, option
 
+Degree = Literal["scalar", "onehot", "log"]
+
 
 @dataclass(frozen=True)
 class InputOptions(Options):
     """How graphs become numbers, and what counts as good: all that a model takes which is fitted in one go."""
 
     edge_features: bool = option(False, "Whether the model sees labels or features of edges.")
-    degree: Literal["scalar", "onehot", "log"] = option(
+    degree: Degree = option(
         "scalar", "How degrees enter where nodes have no features: as a number, one-hot, or as its logarithm."
     )
     standardise: bool = option(

@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 
 from wlhn.data.dataset import Column, Role, TargetLevel, Task
-from wlhn.data.features import Degree, Encoding
+from wlhn.data.features import Encoding
 from wlhn.data.gaps import Filling
 from wlhn.data.vocabulary import Columns, Vocabulary
 from wlhn.errors import InputError
 from wlhn.files import read_json
+from wlhn.options.training import Degree
 from wlhn.runs.fields import Fields, list_of, number, one_of, rising, scalar, text, whole
 from wlhn.training.settings import Settings
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from wlhn.errors import InputError
-from wlhn.options.option import check_choice
+from wlhn.options.checks import check_choice
 
 KINDS = ("tensorboard", "mlflow", "wandb")
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import Split, random_splits, stratified_folds
 from wlhn.errors import InputError
-from wlhn.options.option import check_choice
+from wlhn.options.checks import check_choice
 from wlhn.runs.claim import CHECKPOINT, claimed, identity
 from wlhn.runs.logging import Logger
 from wlhn.runs.run_folder import save_run

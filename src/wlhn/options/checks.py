@@ -1,0 +1,39 @@
+"""Checks of single values, each with one way to say what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from wlhn.errors import InputError
+
+
+def check_choice(name: str, value: Any, *known: Any) -> None:
+    """The value is a known one, or an `InputError` lists them.
+
+    >>> check_choice("head", "flat", "euclidean", "hyperbolic")
+    Traceback (most recent call last):
+    wlhn.errors.InputError: head: must be euclidean or hyperbolic, found 'flat'
+    """
+    if value not in known:
+        raise InputError(f"{name}: must be {any_of(known)}, found {value!r}")
+
+
+def any_of(choices: Iterable[Any]) -> str:
+    """
+    >>> any_of(["wl", "oa", "wasserstein"])
+    'wl, oa or wasserstein'
+    """
+    *most, last = map(str, choices)
+    return f"{', '.join(most)}{' or ' * bool(most)}{last}"
+
+
+def check_at_least(name: str, value: float, least: float) -> None:
+    """The value is not below the least one (nor NaN), or an `InputError` says so.
+
+    >>> check_at_least("rounds", -1, 0)
+    Traceback (most recent call last):
+    wlhn.errors.InputError: rounds: must be 0 or more, found -1
+    """
+    if not value >= least:
+        raise InputError(f"{name}: must be {least} or more, found {value}")
