@@ -81,9 +81,7 @@ def load(
         return dataset
     if name is None:
         if not Path(data).exists():
-            raise InputError(
-                f"{data}: neither a known data set nor a path; `wlhn datasets` lists those that are known"
-            )
+            raise InputError(f"{data}: neither a known data set nor a path; `wlhn datasets` lists those that are known")
         return read_path(Path(data), options)
     if UNDIRECTED in variants:
         options = replace(options, directed=False)

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from wlhn.data.dataset import Dataset
 from wlhn.data.display import bond_orders, node_columns, node_names
-from wlhn.data.features import encoding
 from wlhn.data.lookup import graph_names
 from wlhn.embeddings.planar import PlanarTree, planar
 from wlhn.hierarchy import Hierarchy, Tree, colour_names, refine
 from wlhn.hyperbolic.polar import polar_distance
 from wlhn.inspection.binning import grouped, hangs_on_its_root
 from wlhn.inspection.items import Items, graph_items, node_items
+from wlhn.inspection.kernel_similar import ROUNDS, tree_of
 from wlhn.inspection.similar import LearnedSpace
 from wlhn.runs.trained import Trained
 
@@ -41,16 +41,12 @@ class Kept:
 
 
 def explorer_document(
-    dataset: Dataset, trained: Trained | None = None, rounds: int = 3, limit: int = COLOURS
+    dataset: Dataset, trained: Trained | None = None, rounds: int = ROUNDS, limit: int = COLOURS
 ) -> dict[str, Any]:
     """The page of a data set, or of what a trained model makes of it."""
     graphs = dataset.graphs
     space = None if trained is None else LearnedSpace(trained, graphs)
-    if space is None:
-        seen = encoding(dataset).encode(graphs)
-        hierarchy = refine(graphs, rounds, seen if dataset.inputs else "degree")
-    else:
-        hierarchy = space.hierarchy
+    hierarchy = tree_of(dataset, rounds=rounds) if space is None else space.hierarchy
     learned = None if space is None else space.tree_directions()
     names, said = node_names(dataset), []
     if hangs_on_its_root(hierarchy, dataset):

@@ -15,6 +15,7 @@ from wlhn.data.lookup import graph_names, node_name
 from wlhn.hierarchy import Hierarchy
 from wlhn.hyperbolic.polar import half_angle_distance
 from wlhn.inspection.similar import LearnedSpace
+from wlhn.kernels import ColourCounts, wasserstein
 from wlhn.runs.trained import Trained
 
 NEAREST = 8
@@ -62,9 +63,9 @@ def graph_items(
         near, distance = _nearest_polar(r, e)
         place, measure = _two_components((r[:, None] * e).numpy()), "learned hyperbolic distance"
     else:
-        counts = _count_matrix(hierarchy)[:n]
-        near, distance = _nearest_counts(counts)
-        place, measure = _two_components(counts), "WL distance"
+        counts = ColourCounts.of(hierarchy).select(np.arange(n))
+        near, distance = _first(wasserstein(counts, normalised=False))
+        place, measure = _two_components(counts.matrix), "WL distance"
     if dataset.level == "graph":
         about = _answers(dataset, trained).for_items(n, graphs.graph_of_node)
     else:  # targets belong to nodes: colours have them, graphs don't
@@ -139,28 +140,10 @@ def _nearest_polar(r: torch.Tensor, e: torch.Tensor) -> tuple[NDArray[Any], NDAr
     return _first(half_angle_distance(r[:, None], r[None], sin_half).numpy())
 
 
-def _nearest_counts(counts: sparse.csr_array) -> tuple[NDArray[Any], NDArray[Any]]:
-    from sklearn.metrics import pairwise_distances
-
-    rows = sparse.csr_matrix(counts)
-    rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)  # what sklearn wants
-    return _first(pairwise_distances(rows, metric="manhattan"))
-
-
 def _first(distance: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     np.fill_diagonal(distance, np.inf)
     near = np.argsort(distance, axis=1, kind="stable")[:, : min(NEAREST, len(distance) - 1)]
     return near, np.take_along_axis(distance, near, axis=1)
-
-
-def _count_matrix(hierarchy: Hierarchy) -> sparse.csr_array:
-    """How often each graph has each colour of each depth."""
-    parts = []
-    for t in range(hierarchy.depth + 1):
-        ptr, colour, count = hierarchy.count_per_graph(t)
-        shape = (hierarchy.num_graphs, hierarchy.num_colours[t])
-        parts.append(sparse.csr_array((count.astype(float), colour, ptr), shape=shape))
-    return sparse.csr_array(sparse.hstack(parts))
 
 
 def _two_components(rows: Any) -> NDArray[Any]:

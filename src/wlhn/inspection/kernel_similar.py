@@ -29,11 +29,11 @@ class Alike:
     wl_distance: NDArray[Any]  # steps in the tree
 
 
-def tree_of(dataset: Dataset, trained: Trained | None = None) -> Hierarchy:
-    """The tree to compare graphs in: as deep as a run looks and of what it sees, or of labels, features or degrees."""
+def tree_of(dataset: Dataset, trained: Trained | None = None, rounds: int = ROUNDS) -> Hierarchy:
+    """The tree to compare graphs in: of what a run sees and as deep; else from labels, features or degrees."""
     if trained is not None:
         return _seen_by(trained, dataset.graphs)
-    return refine(dataset.graphs, ROUNDS, encoding(dataset).encode(dataset.graphs) if dataset.inputs else "degree")
+    return refine(dataset.graphs, rounds, encoding(dataset).encode(dataset.graphs) if dataset.inputs else "degree")
 
 
 def alike(hierarchy: Hierarchy, graph: int, count: int) -> Alike:

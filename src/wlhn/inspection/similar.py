@@ -30,6 +30,7 @@ from wlhn.embeddings.nearest import distances_to, nearest
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy
 from wlhn.hyperbolic.polar import from_tangent
+from wlhn.kernels import ColourCounts, wasserstein
 from wlhn.nn.capabilities import needs_points
 from wlhn.ops.sums import tangent_sum
 from wlhn.runs.trained import Trained
@@ -103,14 +104,5 @@ def graph_wl_distances(hierarchy: Hierarchy, graph: int, others: NDArray[Any]) -
     >>> graph_wl_distances(triples, 0, np.array([1, 2])).tolist()
     [0, 4]
     """
-    total = np.zeros(len(others), np.int64)
-    for t in range(hierarchy.depth + 1):
-        ptr, colour, count = hierarchy.count_per_graph(t)
-        own = np.zeros(hierarchy.num_colours[t], np.int64)
-        own[colour[ptr[graph] : ptr[graph + 1]]] = count[ptr[graph] : ptr[graph + 1]]
-        size = own.sum()
-        for k, other in enumerate(others):
-            here = slice(ptr[other], ptr[other + 1])
-            shared = np.minimum(own[colour[here]], count[here]).sum()
-            total[k] += size + count[here].sum() - 2 * shared
-    return total
+    counts = ColourCounts.of(hierarchy)
+    return wasserstein(counts.select([graph]), counts.select(others), normalised=False)[0].astype(np.int64)
