@@ -19,12 +19,13 @@ QUICK = tests/test_architecture.py tests/test_files.py tests/graphs tests/hierar
 check: lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(QUICK)
 
-# Malformed inputs by the thousand, and an hour of faults; see docs/reliability.md.
+# Malformed inputs by the thousand, and an hour of faults; see docs/reliability.md. Others: make fuzz SEED=7
+SEED ?= 0
 fuzz: $(VENV)/.test
-	for script in tests/fuzz/fuzz_*.py; do OMP_NUM_THREADS=1 $(BIN)/python $$script || exit 1; done
+	for script in tests/fuzz/fuzz_*.py; do OMP_NUM_THREADS=1 $(BIN)/python $$script --seed $(SEED) || exit 1; done
 
 soak: $(VENV)/.test
-	$(BIN)/python tests/soak/soak.py --seconds 3600
+	$(BIN)/python tests/soak/soak.py --seconds 3600 --seed $(SEED)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from wlhn.errors import BusyError, InputError
+from wlhn.errors import LONGEST, BusyError, InputError
 from wlhn.files import DRAFT, LOCK, check_free, only_writer, read_json, remove_drafts, replacing, under_way, write_json
 
 
@@ -53,6 +53,14 @@ def test_json_that_would_break_the_reader_is_refused(tmp_path: Path, monkeypatch
     monkeypatch.setattr("wlhn.files.LARGEST_JSON", 10)
     with pytest.raises(InputError, match="larger than"):
         read_json(path)
+
+
+def test_whatever_a_message_quotes_it_stays_a_sentence() -> None:
+    assert str(InputError("a field 'x\ny': expected none")) == "a field 'x y': expected none"
+    long = str(InputError(f"config.json, '{'[' * 100_000}': expected a name"))
+    assert len(long) <= LONGEST
+    assert long.startswith("config.json, '[[")
+    assert long.endswith("[[': expected a name")
 
 
 HOLD = """

@@ -1,5 +1,7 @@
 """The exception a user's input can cause."""
 
+LONGEST = 2000  # characters of a message: whatever it quotes, it stays a sentence
+
 
 class InputError(ValueError):
     """Bad input: one sentence that names what is wrong (file, line or field) and what was expected.
@@ -10,6 +12,11 @@ class InputError(ValueError):
     Traceback (most recent call last):
     wlhn.errors.InputError: labels.txt, line 3: expected an integer, found 'x'
     """
+
+    def __init__(self, message: str) -> None:
+        sentence = " ".join(message.splitlines())
+        half = LONGEST // 2 - 2
+        super().__init__(sentence if len(sentence) <= LONGEST else f"{sentence[:half]} … {sentence[-half:]}")
 
 
 class UnavailableError(InputError):

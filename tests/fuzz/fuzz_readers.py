@@ -29,10 +29,18 @@ import numpy as np
 from harm import harmed
 from inputs import INPUTS
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
+from tiny import tiny
+
 from wlhn.data import Dataset, load, read_json_splits
 from wlhn.data.statistics import statistics
 from wlhn.data.vocabulary import Vocabulary
 from wlhn.errors import InputError
+from wlhn.evaluation.evaluate import evaluate
+from wlhn.evaluation.grids import read_grid
+from wlhn.evaluation.outcome import read_outcome
+from wlhn.models.registry import MODELS, model_class
+from wlhn.training.settings import Settings
 
 SECONDS = 60
 LIMIT = "256M"
@@ -65,6 +73,17 @@ def check(dataset: Dataset) -> None:
         assert np.isfinite(encoded.x).all(), "a model would see a number that is none"
 
 
+GRID = """{"about": "a grid", "settings": {"epochs": 3}, "grid": {"hidden_channels": [8, 16], "num_layers": [1, 2]},
+"levels": {"node": {"settings": {"dropout": 0.5}}}, "models": {"wlhn": {"grid": {"tau": [1.0, 2.0]}}}}"""
+
+
+def outcome_document() -> bytes:
+    """A small evaluation as it is kept."""
+    with tempfile.TemporaryDirectory() as place:
+        evaluate(tiny(), [Settings.of(hidden_channels=8, num_layers=1, epochs=1)], Path(place), num_splits=2)
+        return (Path(place) / "evaluation.json").read_bytes()
+
+
 TARGETS = [
     Target(name, files, lambda folder, place=place: whole_dataset(folder / place)) for name, place, files in INPUTS
 ]
@@ -75,6 +94,10 @@ TARGETS.append(
         lambda folder: read_json_splits(folder / "s.json", items=4),
     )
 )
+TARGETS.append(
+    Target("grid.json", {"g.json": GRID.encode()}, lambda folder: read_grid(str(folder / "g.json"), "wlhn", "graph"))
+)
+TARGETS.append(Target("evaluation.json", {"evaluation.json": outcome_document()}, read_outcome))
 
 
 def outcome(target: Target, folder: Path) -> str:
@@ -112,7 +135,7 @@ def fuzz(targets: list[Target], inputs: int, seed: int, kept: Path) -> int:
             first = outcome(target, whole)
             assert first == "read", f"{target.name}: the valid input was not read: {first}"
             for k in range(inputs // len(targets)):
-                generator = np.random.default_rng([seed, k, len(target.name)])
+                generator = np.random.default_rng([seed, k, *target.name.encode()])
                 files, how = harmed(target.files, generator)
                 folder = written(Path(place) / "in", files)
                 result = outcome(target, folder)
@@ -127,9 +150,11 @@ def fuzz(targets: list[Target], inputs: int, seed: int, kept: Path) -> int:
                 f"{time.time() - began:5.0f} s  peak +{megabytes() - before} MB",
                 flush=True,
             )
+    count, took = sum(totals.values()), time.time() - started
+    sound = (totals["read"] + totals["refused"]) / count
     print(
-        f"{sum(totals.values()):,} inputs: {totals['read']:,} read, {totals['refused']:,} refused in a sentence, "
-        f"{totals['else']:,} else; {time.time() - started:.0f} s, peak {megabytes():,} MB ({start:,} at the start)"
+        f"readers, seed {seed}: {count:,} inputs, {totals['read']:,} read, {totals['refused']:,} refused in a line, "
+        f"{totals['else']:,} else; {sound:.2%} sound; {took:.0f} s; peak {megabytes():,} MB ({start:,} at the start)"
     )
     if totals["else"]:
         print(f"what ended otherwise is kept under {kept}")
@@ -152,6 +177,8 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="where reproductions go; without it, a new temporary folder")
     arguments = parser.parse_args()
     signal.signal(signal.SIGALRM, too_slow)
+    for model in MODELS.names():  # whose imports, not our readers, may warn
+        model_class(model)
     kept = arguments.keep or Path(tempfile.mkdtemp(prefix="wlhn-fuzz-"))
     os.environ["WLHN_READ_LIMIT"] = LIMIT
     os.environ["WLHN_CACHE"] = os.devnull  # nothing is cached

@@ -9,7 +9,7 @@ What a model has no option for is left out of its combinations; what no model ha
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 
 from wlhn.data.dataset import TargetLevel
 from wlhn.errors import InputError
+from wlhn.files import read_json
 from wlhn.models.registry import MODELS
 from wlhn.options.network import NetworkOptions
 from wlhn.options.option import named_fields
@@ -29,6 +30,7 @@ FORM = (
     '"levels": {"node": {…}}, "featureless": {…}, "models": {MODEL: {…}}}'
 )
 PARTS = ("settings", "grid", "together", "levels", "featureless", "models")
+LARGEST = 100_000  # combinations; each is a training run on each split
 
 
 def read_grid(
@@ -57,6 +59,8 @@ def read_grid(
     given = dict(further or {})
     axes = [[{name: value} for value in values] for name, values in varied.items()] + together
     axes = [[{k: v for k, v in taken_by(model, choice).items() if k not in given} for choice in axis] for axis in axes]
+    if (size := math.prod(map(len, axes))) > LARGEST:
+        raise InputError(f"--grid {grid}: has {size:,} combinations, more than {LARGEST:,}; try fewer values")
     combinations = (dict(item for choice in choices for item in choice.items()) for choices in product(*axes))
     every = (Settings.of(model, **taken_by(model, fixed) | values | given) for values in combinations)
     return list(dict.fromkeys(every))
@@ -77,13 +81,10 @@ def grid_document(grid: str) -> dict[str, Any]:
     path = known.get(grid, Path(grid))
     if not path.is_file():
         raise InputError(f"--grid {grid}: is not one of {', '.join(known)}, and there is no such file")
-    try:
-        document = json.loads(path.read_bytes())
-    except ValueError as error:
-        raise InputError(f"{path}: is not JSON ({error})") from None
+    document = read_json(path)
     _check_keys(path, "the grid", document, ("about", "leaves_out", *PARTS))
     _check_part(path, "the grid", document)
-    return dict(document)
+    return document
 
 
 def _check_part(path: Path, where: str, part: Mapping[str, Any]) -> None:
