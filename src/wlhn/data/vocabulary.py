@@ -2,7 +2,9 @@
 
 Numbers are shifted and scaled to mean 0 and deviation 1 over the training nodes, or pass as they are. A label, category
 or edge label that was not there in training becomes nothing (a row of zeros, or the category −1, which embeds to zero),
-and is counted. Missing numbers are filled by the mean of the training nodes (`wlhn.data.gaps`).
+and is counted. Missing numbers are filled by the mean of the training nodes (`wlhn.data.gaps`). A model that shall tell
+in- from out-neighbours is given every edge a second time the other way round, with a further category that says which
+of the two it is.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from wlhn.data.features import Encoding, encoding
 from wlhn.data.gaps import Filling, fill
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
+from wlhn.hierarchy.directions import both_directions, has_directions
 from wlhn.options.training import Degree
 
 
@@ -98,21 +101,31 @@ class Vocabulary:
     edges: Literal["labels", "features"] | None = None  # what the model sees of an edge
     edge_columns: Columns | None = None
     edge_filling: Filling | None = None  # of edges' features that are numbers
+    directed: bool = False  # whether edges come in both directions, and say in which
 
     @staticmethod
-    def fit(dataset: Dataset, degree: Degree = "scalar", edges: bool = False, standardise: bool = False) -> Vocabulary:
+    def fit(
+        dataset: Dataset,
+        degree: Degree = "scalar",
+        edges: bool = False,
+        standardise: bool = False,
+        directed: bool = False,
+    ) -> Vocabulary:
         """From all graphs of a data set: give it the training graphs."""
         graphs, nodes = dataset.graphs, encoding(dataset, degree=degree)
+        if directed and not has_directions(graphs):
+            raise InputError(f"{dataset.name}: every edge stands there in both directions; leave `directed` out")
         columns = Columns.of(nodes.encode(graphs), standardise)
         if not edges:
-            return Vocabulary(nodes, columns)
+            return Vocabulary(nodes, columns, directed=directed)
         if graphs.edge_label is not None:
-            return Vocabulary(nodes, columns, "labels", Columns.of(graphs.edge_label[:, None]))
+            labels = Columns.of(graphs.edge_label[:, None])
+            return Vocabulary(nodes, columns, "labels", labels, directed=directed)
         if graphs.edge_attr is None:
             raise InputError(f"{dataset.name}: edges have neither labels nor features, and edge_features asks for them")
         filling = Filling.of(graphs.edge_attr)
         edge_columns = Columns.of(fill(filling, graphs.edge_attr)[0], standardise)
-        return Vocabulary(nodes, columns, "features", edge_columns, filling)
+        return Vocabulary(nodes, columns, "features", edge_columns, filling, directed)
 
     @property
     def in_channels(self) -> int | tuple[int, ...]:
@@ -120,7 +133,10 @@ class Vocabulary:
 
     @property
     def edge_channels(self) -> int | tuple[int, ...]:
-        return 0 if self.edge_columns is None else self.edge_columns.channels
+        own: int | tuple[int, ...] = () if self.edge_columns is None else self.edge_columns.channels
+        if not self.directed:
+            return own or 0
+        return own + 1 if isinstance(own, int) else (*own, 2)
 
     def encode(self, graphs: Graphs) -> Encoded:
         """Graphs as the model sees them, and how much of them it has never seen."""
@@ -131,13 +147,15 @@ class Vocabulary:
             unknown = unknown | ~np.isin(graphs.node_label, self.nodes.label_values)
         if not self.nodes.inputs and self.nodes.degree == "onehot":
             unknown = unknown | (graphs.degree > self.nodes.max_degree)
+        plain, unseen = replace(graphs, edge_label=None, edge_attr=None), int(unknown.sum())
         if self.edge_columns is None:
-            return Encoded(replace(graphs, edge_label=None, edge_attr=None), x, int(unknown.sum()), 0)
+            edge_x = np.empty((graphs.num_edges, 0), np.int64)
+            return Encoded(_both_ways(plain, edge_x) if self.directed else plain, x, unseen, 0)
         edge_rows, edge_gaps = fill(self.edge_filling, self._edge_values(graphs))
         edge_x, unknown_edges = self.edge_columns.encode(edge_rows)
         unknown_edges = unknown_edges | edge_gaps
-        seen = replace(graphs, edge_label=None, edge_attr=edge_x)
-        return Encoded(seen, x, int(unknown.sum()), int(unknown_edges.sum()))
+        seen = _both_ways(plain, edge_x) if self.directed else replace(plain, edge_attr=edge_x)
+        return Encoded(seen, x, unseen, int(unknown_edges.sum()))
 
     def _edge_values(self, graphs: Graphs) -> NDArray[Any]:
         given = graphs.edge_label if self.edges == "labels" else graphs.edge_attr
@@ -147,3 +165,10 @@ class Vocabulary:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def _both_ways(graphs: Graphs, edge_x: NDArray[Any]) -> Graphs:
+    """Graphs with each edge in both directions, its row with one more column: 0 as it stands there, 1 turned round."""
+    doubled, code = both_directions(graphs, np.arange(graphs.num_edges, dtype=np.int32))
+    edge, turned = np.divmod(code, 2)
+    return replace(doubled, edge_attr=np.column_stack([edge_x[edge], turned.astype(edge_x.dtype)]))

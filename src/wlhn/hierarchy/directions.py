@@ -17,6 +17,17 @@ from wlhn.graphs import Graphs
 from wlhn.loops.grouping import group_by_target
 
 
+def has_directions(graphs: Graphs) -> bool:
+    """Whether some edge has no counterpart the other way round.
+
+    >>> has_directions(Graphs.from_edges([[0, 1], [1, 0]])), has_directions(Graphs.from_edges([[0, 0], [1, 2]]))
+    (False, True)
+    """
+    source, target = (ends.astype(np.int64) for ends in graphs.edge_index)
+    n = graphs.num_nodes
+    return not np.array_equal(np.sort(source * n + target), np.sort(target * n + source))
+
+
 def both_directions(graphs: Graphs, edge_code: NDArray[Any]) -> tuple[Graphs, NDArray[Any]]:
     """The graphs with every edge a second time the other way round, without edge labels, and the codes of all edges.
 

@@ -49,7 +49,8 @@ class Model(nn.Module):
     ) -> None:
         super().__init__()
         if edge_channels and not self.sees_edges:
-            raise InputError(f"edge_features: {type(self).__name__} does not use features of edges; leave it out")
+            name = type(self).__name__
+            raise InputError(f"{name} does not use features of edges; leave edge_features and directed out")
         if out_channels < 1:
             raise InputError(f"out_channels: must be 1 or more, found {out_channels}")
         self.in_channels, self.out_channels, self.level = in_channels, out_channels, level

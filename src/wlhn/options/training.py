@@ -15,6 +15,11 @@ class InputOptions(Options):
     """How graphs become numbers, and what counts as good: all that a model takes which is fitted in one go."""
 
     edge_features: bool = option(False, "Whether the model sees labels or features of edges.")
+    directed: bool = option(
+        False,
+        "Whether the model tells nodes that an edge comes from and nodes that it leads to apart; without it, it sees "
+        "the former alone.",
+    )
     degree: Degree = option(
         "scalar", "How degrees enter where nodes have no features: as a number, one-hot, or as its logarithm."
     )

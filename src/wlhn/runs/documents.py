@@ -98,11 +98,14 @@ def read_vocabulary(path: Path, settings: Settings) -> Vocabulary:
     edges = document.get("edges", "labels, features or null", one_of(None, "labels", "features"))
     if (edges is not None) != settings.training.edge_features:
         raise document.wrong("edges", "there if, and only if, the model sees edges (edge_features in config.json)")
+    directed = document.values.get("directed", False)  # runs of before there was such a thing have none
+    if directed is not settings.training.directed:
+        raise document.wrong("directed", "what config.json says")
     if edges is None:
         for name in ("edge_columns", "edge_filling"):
             if document.values.get(name) is not None:
                 raise document.wrong(name, "null without edges")
-        return Vocabulary(nodes, columns)
+        return Vocabulary(nodes, columns, directed=directed)
     of_edges = document.inside("edge_columns")
     edge_columns = _columns(of_edges)
     if edges == "labels" and (edge_columns.known is None or edge_columns.width != 1):
@@ -110,7 +113,7 @@ def read_vocabulary(path: Path, settings: Settings) -> Vocabulary:
     edge_filling = _filling(document, "edge_filling")
     if edge_filling is not None and len(edge_filling.means) + len(edge_filling.gaps) != edge_columns.width:
         raise document.wrong("edge_filling", "means and gaps of as many columns as edge_columns has")
-    return Vocabulary(nodes, columns, edges, edge_columns, edge_filling)
+    return Vocabulary(nodes, columns, edges, edge_columns, edge_filling, directed)
 
 
 def _filling(document: Fields, name: str) -> Filling | None:
