@@ -12,6 +12,8 @@ from torch_geometric.nn import GINConv
 from wlhn import Graphs, InputError
 from wlhn.batching.colour_batch import ColourBatch, node_batch
 from wlhn.batching.refined import make_quotient
+from wlhn.hyperbolic import log0, reflect_through_zero
+from wlhn.hyperbolic.polar import to_ball
 from wlhn.models import WLHN
 
 EDGES = np.array([[0, 1, 1, 2, 2, 0, 2, 3], [1, 0, 2, 1, 0, 2, 3, 2]])
@@ -62,6 +64,7 @@ def awake(model: nn.Module) -> nn.Module:
         {},
         {"readout": "both"},
         {"readout": "all", "learn_tau": True},
+        {"readout": "steps", "lengths": "tanh", "learn_tau": True},
         {"directions": "whitened"},
         {"level": "node"},
         {"lengths": "log", "length_floor": 0.5},
@@ -100,6 +103,33 @@ def reflect(center: Tensor, z: Tensor) -> Tensor:
     """The inversion of the ball that swaps `center` and 0."""
     a = center / (center @ center)
     return a + (a @ a - 1) / ((z - a) @ (z - a)) * (z - a)
+
+
+@pytest.mark.parametrize("lengths", ["fixed", "log", "first-release"])
+def test_steps_are_what_inversions_bring_to_the_origin(lengths: str) -> None:
+    """The readout `steps`: the parent in the origin, its own parent in direction w, then log_0 of the child."""
+    torch.manual_seed(0)
+    graphs, x = molecules(1, kind="continuous")
+    model = awake(WLHN(3, 2, hidden_channels=8, num_layers=3, readout="steps", lengths=lengths)).double().eval()
+    batch = per_node(model, graphs, x, torch.float64)
+    steps = model.rows(batch).reshape(graphs.num_nodes, 4, 8)
+    points = [to_ball(z.r, z.e) for z, _ in model.levels(batch)]
+    root, w = torch.zeros(8, dtype=torch.float64), -torch.ones(8, dtype=torch.float64) / math.sqrt(8)
+    for v in range(graphs.num_nodes):
+        path = [root, *(level[v] for level in points)]
+        torch.testing.assert_close(log0(path[1]), steps[v, 0])
+        for t in range(1, 4):
+            before, here, after = path[t - 1 : t + 2]
+            child, parent = reflect(here, after), reflect(here, before) if before.any() else here
+            torch.testing.assert_close(log0(reflect_through_zero(child, parent, w)), steps[v, t], rtol=1e-7, atol=1e-9)
+
+
+def test_all_steps_count_alike() -> None:
+    torch.manual_seed(0)
+    graphs, x = molecules(1, kind="continuous")
+    model = awake(WLHN(3, 2, hidden_channels=8, num_layers=9, readout="steps", tau=2.0)).eval()
+    steps = model.rows(per_node(model, graphs, x, torch.float32)).reshape(-1, 10, 8)
+    torch.testing.assert_close(steps.norm(dim=2), torch.ones(graphs.num_nodes, 10))
 
 
 def algorithm_2(model: WLHN, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:

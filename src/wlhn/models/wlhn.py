@@ -25,7 +25,7 @@ from wlhn.nn.heads import make_head
 from wlhn.nn.model import Model
 from wlhn.nn.readout import READOUTS, Path
 from wlhn.nn.whitening import Whitening
-from wlhn.ops.level import Points, next_level, norms, root_level
+from wlhn.ops.level import Points, next_level, norms, root_level, unit
 from wlhn.options.network import NetworkOptions
 from wlhn.options.option import option
 
@@ -52,9 +52,10 @@ class WLHNOptions(NetworkOptions):
     directions: Literal["relu", "whitened"] = option(
         "relu", "Where colours point: along their GIN features, as in the paper, or along whitened ones."
     )
-    readout: Literal["hyperbolic", "both", "all"] = option(
+    readout: Literal["hyperbolic", "both", "all", "steps"] = option(
         "hyperbolic",
-        "What the head sees: the last points (the paper), with the GIN features beside them, or points of all depths.",
+        "What the head sees: the last points (the paper), with the GIN features beside them, points of all depths, or "
+        "all steps, each seen from where it starts, so that late ones count as much as early ones.",
     )
     frozen_encoder: bool = option(False, "Train the head alone, as the authors' released code does.")
 
@@ -75,7 +76,9 @@ class WLHN(Model):
         options, d, depth = self.options, self.options.hidden_channels, self.options.num_layers
         if options.tau_per_depth and not options.learn_tau:
             raise InputError("tau_per_depth has no effect without learn_tau; leave it out, or learn τ")
-        self.readout = READOUTS[options.readout]()
+        if options.readout == "steps" and options.directions == "whitened":
+            raise InputError("readout=steps sees features before they are whitened; choose other directions or readout")
+        self.readout = READOUTS[options.readout](self.step)
         self.encoder = input_encoder(in_channels, d, options.input_dropout)
         self.layers = nn.ModuleList(GINLayer(d, options.learn_epsilon, self.edge_channels) for _ in range(depth))
         whitened = options.directions == "whitened"
@@ -104,6 +107,12 @@ class WLHN(Model):
             return tau + self.options.length_floor
         law: LengthLaw = "clipped" if self.options.lengths == "first-release" else self.options.lengths
         return edge_lengths(norms(h), tau, law, self.options.length_floor)
+
+    def step(self, t: int, h: Tensor) -> Tensor:
+        """log of the steps to colours of depth t, each in the frame of its parent, (rows, d)."""
+        pointing = self.pointing(t, h, None)
+        half = self.step_length(t, pointing) / 2
+        return half[..., None] * unit(pointing)
 
     def forward(
         self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None

@@ -3,12 +3,15 @@ graphs alike.
 
 A path is a list of (r, e, h), depth by depth, each with a row for every colour (or node) that is read out: radius,
 direction and GIN features.
+
+Seen from the root, late steps are small: turning the last of T steps of length τ moves log_0 of the end sinh τ/sinh Tτ
+as far as turning the first. `Steps` looks at each of them from where it starts instead, so all count alike.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -24,6 +27,10 @@ class Readout(ABC):
     """What of a path the head sees."""
 
     every_depth = False  # whether it looks at the whole path, or at its end alone
+
+    def __init__(self, step: Callable[[int, Tensor], Tensor]) -> None:
+        """`step` gives log of the steps to depth t in their parents' frames, from the features there."""
+        self.step = step
 
     @abstractmethod
     def width(self, channels: int, num_layers: int) -> int:
@@ -80,4 +87,25 @@ class AllPoints(Readout):
         return torch.cat([to_tangent(r, e) for r, e, _ in path], dim=1)
 
 
-READOUTS: dict[str, type[Readout]] = {"hyperbolic": LastPoint, "both": PointAndFeatures, "all": AllPoints}
+class Steps(Readout):
+    """log of each step, in the frame of the node it starts from, side by side.
+
+    The frame is that of DiffHypCon: the node in the origin, its own parent in direction w. There the step to features h
+    leads along h itself, so nothing of the features is lost however deep the tree, and nothing of where they stand.
+    """
+
+    every_depth = True
+
+    def width(self, channels: int, num_layers: int) -> int:
+        return (num_layers + 1) * channels
+
+    def rows(self, path: Path) -> Tensor:
+        return torch.cat([self.step(t, h) for t, (_, _, h) in enumerate(path)], dim=1)
+
+
+READOUTS: dict[str, type[Readout]] = {
+    "hyperbolic": LastPoint,
+    "both": PointAndFeatures,
+    "all": AllPoints,
+    "steps": Steps,
+}
