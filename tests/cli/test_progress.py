@@ -4,13 +4,13 @@ import time
 
 import pytest
 
-from wlhn.cli.common.progress import _Pace
+from wlhn.report.pace import Pace
 
 
 def test_a_new_phase_starts_its_own_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    pace = _Pace("job")
+    pace = Pace("job")
     pace.rate(10)  # ten were there before
     now = 5.0
     assert pace.rate(20) == "2.0 job/s"

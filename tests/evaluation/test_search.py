@@ -16,6 +16,7 @@ from wlhn.errors import InputError
 from wlhn.evaluation.evaluate import evaluate
 from wlhn.evaluation.jobs import Job, JobResult
 from wlhn.evaluation.outcome import Outcome
+from wlhn.evaluation.progress import Progress
 from wlhn.evaluation.protocols import ten_fold
 from wlhn.evaluation.search import Trial, search_each_split
 from wlhn.training.numerics import Numerics
@@ -117,12 +118,12 @@ def test_a_search_that_was_interrupted_ends_in_the_same_place(tmp_path: Path) ->
     assert 10 <= visited.in_all <= 12
     assert visited.stopped > 0
 
-    def die(phase: str, done: int, total: int) -> None:
-        if "6 to 10" in phase and done == 4:
+    def die(progress: Progress) -> None:
+        if "6 to 10" in progress.phase and progress.done == 4:
             raise KilledError
 
     with pytest.raises(KilledError):
-        run(data, tmp_path / "torn", on_done=die)
+        run(data, tmp_path / "torn", on_progress=die)
     assert len(names(tmp_path / "torn")) == 14
     assert run(data, tmp_path / "torn") == whole
     assert names(tmp_path / "torn") == names(tmp_path / "whole")

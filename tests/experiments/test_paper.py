@@ -10,8 +10,8 @@ from wlhn.data.registry import KNOWN
 from wlhn.data.variants import split_name
 from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.protocols import PROTOCOLS
+from wlhn.experiments.catalogue import ITEMS, TABLE
 from wlhn.experiments.cells import candidates
-from wlhn.experiments.items import ITEMS, TABLE
 from wlhn.experiments.table import FOLDER, read_paper, read_table
 from wlhn.models.registry import model_class
 

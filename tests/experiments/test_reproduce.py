@@ -19,7 +19,8 @@ from wlhn.data.dataset import Dataset
 from wlhn.data.load import load
 from wlhn.errors import InputError, UnavailableError
 from wlhn.experiments import cells, epochs, large_tree
-from wlhn.experiments.items import ITEMS, write_report
+from wlhn.experiments.catalogue import ITEMS
+from wlhn.experiments.pages import write_report
 
 COMMAND = "import sys; from wlhn.cli import main; sys.argv[0] = 'wlhn'; main()"
 PLACE = Path("table-graphs/MUTAG")
@@ -266,7 +267,9 @@ def test_what_people_noted_is_shown(whole: Path, tmp_path: Path) -> None:
 def test_a_grid_that_changed_is_marked(whole: Path, tmp_path: Path) -> None:
     mark = "the grid of this name has other settings now"
     for grid, marked in ((None, False), ("lean", True)):
-        outcome_of(whole, tmp_path, 0.9, **({} if grid is None else {"grid": grid}))
+        text = outcome_of(whole, tmp_path, 0.9, **({} if grid is None else {"grid": grid}))
+        row = next(line for line in text.splitlines() if line.startswith("| **WLHN** |"))
+        assert ("‡" in row) == marked
         assert (mark in (tmp_path / "table-graphs" / "README.md").read_text()) == marked
 
 
@@ -388,7 +391,9 @@ def test_accuracy_against_depth(grid: Path, tmp_path: Path) -> None:
     assert (tmp_path / item / "MUTAG.svg").exists()
     write_report(tmp_path, tmp_path / "RESULTS.md")
     text = (tmp_path / "RESULTS.md").read_text()
-    assert re.search(r"\| MUTAG, WLHN \| – \| \d+.* \| – \| – \| – \| \d+.* \| – \|", text)
+    assert re.search(
+        r"\| MUTAG, WLHN \| – \| \d+[^|]*† \| – \(86.0\) \| – \| – \(85.3\) \| \d+[^|]*† \(85.9\) \| – \|", text
+    )
     assert "Numbers broke down (NaN or infinity) in 0 of 8 runs." in text
     command = f"wlhn reproduce {item} --dataset MUTAG --model gin-depth-20 --grid {grid} --splits 2"
     detail = (tmp_path / item / "README.md").read_text()

@@ -18,6 +18,7 @@ from wlhn.errors import InputError
 if TYPE_CHECKING:
     from wlhn.evaluation.outcome import Outcome, ValidationOutcome
     from wlhn.evaluation.plan import Plan
+    from wlhn.evaluation.progress import Progress
     from wlhn.runs.logging import Logger
     from wlhn.training.settings import Settings
 
@@ -66,7 +67,9 @@ def evaluate(
     from wlhn.evaluation.evaluate import evaluate as run_evaluation
     from wlhn.evaluation.executor import Workers
     from wlhn.evaluation.grids import read_grid
-    from wlhn.evaluation.outcome import read_outcome
+    from wlhn.evaluation.outcome import in_words, read_outcome
+    from wlhn.evaluation.progress import PROGRESS
+    from wlhn.report.live import live_page
     from wlhn.runs.logging import make_logger
 
     if validation_only:
@@ -79,7 +82,13 @@ def evaluate(
     other = None if compare is None else read_outcome(compare)
     dataset = read_to_learn(data, data_root, role, task, missing, skip_invalid, seed)
     candidates = read_grid(grid, model, dataset.level, given, featureless=not dataset.inputs)
-    with progress(f"{dataset.name}, {model}", "job") as advance:
+    title = f"{dataset.name}, {model}"
+    with progress(title, "job") as advance, live_page(out / PROGRESS, title) as page:
+
+        def heard(now: Progress) -> None:
+            advance(now.ended, now.total, now.phase)
+            page.heard(now.phase, now)
+
         asked: dict[str, Any] = {
             "protocol": protocol,
             "grid": ", ".join([grid, *(f"{name}={value}" for name, value in given.items())]),
@@ -87,13 +96,14 @@ def evaluate(
             "num_splits": splits,
             "workers": workers,
             "retry_failed": retry_failed,
-            "on_done": lambda phase, done, total: advance(done, total, phase),
+            "on_progress": heard,
         }
         if validation_only:
             compared = compare_candidates(dataset, candidates, out, **asked)
             print_json(compared.to_json()) if json else _print_validation(compared)
             return
         outcome = run_evaluation(dataset, candidates, out, final_runs=final_runs, search=search, **asked)
+        page.result = f"Test {outcome.metric}: {in_words(outcome)}"
     if log is not None:
         _tell(make_logger(log, out, f"{dataset.name}-{model}"), outcome)
     comparison = None if other is None else compare_outcomes(outcome, other)

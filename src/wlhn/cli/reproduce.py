@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from wlhn.cli.common import options
 from wlhn.cli.common.output import DataRoot, Json, Seed, note, print_json, print_table
 from wlhn.cli.common.progress import progress
 from wlhn.errors import InputError
+
+if TYPE_CHECKING:
+    from wlhn.evaluation.progress import Progress
 
 WHAT = (
     "table-structural, table-nodes, table-graphs, table-molecules, table-time, table-feature-noise, "
@@ -45,34 +48,40 @@ def reproduce(
 ) -> None:
     """Run a table or figure of the paper on the data that are there; stop and restart it as you like."""
     from wlhn.evaluation.executor import Workers
-    from wlhn.experiments.items import reproduce as run
+    from wlhn.experiments.catalogue import reproduce as run
+    from wlhn.experiments.catalogue import watched
     from wlhn.experiments.request import Request
 
     options.load_plugins(plugin)
 
-    with progress(item, "job") as advance:
-        request = Request(
-            folder=out,
-            datasets=tuple(dataset or ()),
-            models=tuple(model or ()),
-            grid=grid,
-            splits=splits,
-            final_runs=final_runs,
-            seed=seed,
-            workers=Workers(executor, jobs, address),
-            retry_failed=retry_failed,
-            check=check,
-            data_root=None if data_root is None else str(data_root),
-            say=lambda what, phase, done, total: advance(done, total, f"{what}: {phase}"),
-        )
-        parts = []
-        for part in run(item, request):
+    request = Request(
+        folder=out,
+        datasets=tuple(dataset or ()),
+        models=tuple(model or ()),
+        grid=grid,
+        splits=splits,
+        final_runs=final_runs,
+        seed=seed,
+        workers=Workers(executor, jobs, address),
+        retry_failed=retry_failed,
+        check=check,
+        data_root=None if data_root is None else str(data_root),
+    )
+    parts = []
+    with progress(item, "job") as advance, watched(item, request) as page:
+
+        def heard(part: str, now: Progress) -> None:
+            advance(now.ended, now.total, f"{part}: {now.phase}")
+            page.heard(part, now)
+
+        for part in run(item, replace(request, say=heard)):
             parts.append(part)
+            page.ended(part.part, part.state, part.said)
             note(f"{part.part}: {part.verdict}")
     if json:
         print_json([asdict(part) for part in parts])
     else:
-        rows = [(part.part, part.shown or ("failed" if part.failed else "skipped")) for part in parts]
+        rows = [(part.part, part.shown or part.state) for part in parts]
         print_table(f"{item}, results in {out}", ("part", "result"), rows)
     failed = [part for part in parts if part.failed]
     if failed:

@@ -7,7 +7,7 @@ around, they fail the whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,9 @@ from pathlib import Path
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import splits_hash
 from wlhn.errors import InputError
-from wlhn.evaluation.executor import Started, Workers
+from wlhn.evaluation.executor import Workers
 from wlhn.evaluation.job_folder import run_jobs
-from wlhn.evaluation.jobs import Job, JobResult, Shared
+from wlhn.evaluation.jobs import Job, JobResult, Shared, Started
 from wlhn.evaluation.outcome import (
     OUTCOME,
     VALIDATION,
@@ -32,6 +32,7 @@ from wlhn.evaluation.outcome import (
     write_outcome,
 )
 from wlhn.evaluation.plan import PLAN, Plan, begin, finish
+from wlhn.evaluation.progress import PROGRESS, OnProgress, Progress, unheard
 from wlhn.evaluation.protocols import PROTOCOLS, Protocol
 from wlhn.evaluation.search import Trial, search_each_split
 from wlhn.files import check_free, only_writer
@@ -42,12 +43,6 @@ from wlhn.training.scores import Scores
 from wlhn.training.settings import Settings
 
 JOBS = "jobs"  # the folder of jobs in that of an evaluation
-
-OnDone = Callable[[str, int, int], None]  # hears (phase, done, total)
-
-
-def _silent(phase: str, done: int, total: int) -> None:
-    pass
 
 
 def evaluate(
@@ -63,7 +58,7 @@ def evaluate(
     search: int | None = None,
     workers: Workers | None = None,
     retry_failed: bool = False,
-    on_done: OnDone = _silent,
+    on_progress: OnProgress = unheard,
 ) -> Outcome:
     """Evaluate a model; what is done already in the folder, the whole or some of its jobs, is not done again.
 
@@ -79,7 +74,7 @@ def evaluate(
         search: try so many candidates on each split instead of all.
         workers: who does the jobs; this process where None.
         retry_failed: whether jobs that failed before are tried again.
-        on_done: hears (phase, done, total) as jobs are done.
+        on_progress: hears of `Progress` as jobs are done.
     """
     given = _Given(dataset, candidates, protocol, grid, seed, final_runs, num_splits, search)
     with _claimed(folder):
@@ -89,7 +84,7 @@ def evaluate(
             finish(folder)
             return read_outcome(folder)  # its jobs need not be there: a repository keeps outcomes alone
         with (workers or Workers()).started(given.shared) as started:
-            running = _Running(given, plan, folder, started, retry_failed, on_done)
+            running = _Running(given, plan, folder, started, retry_failed, on_progress)
             tried, selection = running.select()
             outcome = running.assess(tried, selection)
         write_outcome(folder, outcome)
@@ -108,7 +103,7 @@ def compare_candidates(
     num_splits: int | None = None,
     workers: Workers | None = None,
     retry_failed: bool = False,
-    on_done: OnDone = _silent,
+    on_progress: OnProgress = unheard,
 ) -> ValidationOutcome:
     """How each candidate does on the validation items: the selection of `evaluate` alone. Test items stay unseen."""
     given = _Given(dataset, candidates, protocol, grid, seed, None, num_splits, None)
@@ -116,7 +111,7 @@ def compare_candidates(
         before = read_plan(folder, validation_only=True)
         plan = begin(folder, given.plan if before is None else given.plan.at_least(before), before)
         with (workers or Workers()).started(given.shared) as started:
-            _, selection = _Running(given, plan, folder, started, retry_failed, on_done).select(even_one=True)
+            _, selection = _Running(given, plan, folder, started, retry_failed, on_progress).select(even_one=True)
         done = [result for row in selection for result in row]
         outcome = ValidationOutcome(plan, done[0].metric, _means(plan, selection), _work(done))
         write_outcome(folder, outcome)
@@ -126,7 +121,7 @@ def compare_candidates(
 
 def _claimed(folder: Path) -> AbstractContextManager[None]:
     """The folder of an evaluation as this process's alone."""
-    check_free(folder, PLAN, OUTCOME, VALIDATION, JOBS)
+    check_free(folder, PLAN, OUTCOME, VALIDATION, JOBS, PROGRESS)
     return only_writer(folder, "evaluation")
 
 
@@ -178,19 +173,19 @@ class _Running:
     folder: Path
     workers: Started
     retry_failed: bool
-    on_done: OnDone
+    on_progress: OnProgress
 
     @property
     def num_splits(self) -> int:
         return self.plan.num_splits or len(self.given.shared.splits)
 
-    def results(self, phase: str, jobs: Sequence[Job]) -> list[JobResult]:
+    def results(self, phase: str, jobs: Sequence[Job], after: int = 0) -> list[JobResult]:
         """The results of jobs, in their order; jobs that see the same of the data are worked on one after the other."""
-        executor, shared = self.workers
+        executor, shared, at_once = self.workers
         order = sorted(range(len(jobs)), key=lambda k: (depth_of(jobs[k].settings), jobs[k].split, k))
 
-        def on_job(done: int, total: int) -> None:
-            self.on_done(phase, done, total)
+        def on_job(done: int, failed: int) -> None:
+            self.on_progress(Progress(phase, len(jobs), done, failed, at_once, after))
 
         done = run_jobs([jobs[k] for k in order], self.folder / JOBS, executor, shared, self.retry_failed, on_job)
         return [result for _, result in sorted(zip(order, done, strict=True), key=lambda pair: pair[0])]
@@ -205,7 +200,8 @@ class _Running:
         candidates, splits = self.plan.candidates, range(self.num_splits)
 
         def trials(phase: str, asked: Sequence[Trial]) -> list[JobResult]:
-            return self.results(phase, [self.job(k, candidates[c], 0, False, stops) for k, c, stops in asked])
+            jobs = [self.job(k, candidates[c], 0, False, stops) for k, c, stops in asked]
+            return self.results(phase, jobs, after=self.plan.final_runs * len(splits))
 
         width = len(candidates)
         if width == 1 and not even_one:

@@ -7,17 +7,14 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from wlhn.errors import InputError
-from wlhn.evaluation.jobs import Shared, share_here
+from wlhn.evaluation.jobs import Shared, Started, share_here
 from wlhn.loops.parallel import torch_threads
 from wlhn.options.checks import check_choice
-
-Started = tuple[Executor | None, Any]  # who does the jobs (None: this process), and what stands for what they share
 
 
 @dataclass(frozen=True)
@@ -61,13 +58,13 @@ def local_workers(processes: int, shared: Shared) -> Iterator[Started]:
     """
     if processes == 1:
         with torch_threads(1):
-            yield None, shared
+            yield Started(None, shared, 1)
         return
     context = multiprocessing.get_context("spawn")
     others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_start_worker, initargs=(shared,))
     try:
-        yield pool, None
+        yield Started(pool, None, processes)
         pool.shutdown()
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)

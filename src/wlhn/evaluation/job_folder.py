@@ -35,29 +35,30 @@ def run_jobs(
     executor: Executor | None,
     shared: Any,
     retry_failed: bool = False,
-    on_done: Callable[[int, int], None] = lambda done, total: None,
+    on_done: Callable[[int, int], None] = lambda done, failed: None,
 ) -> list[JobResult]:
     """The results of jobs, in their order; those that are not there yet are made first, all that can be.
 
-    `on_done(done, total)` is called as they come in; for executor and `shared` see `try_jobs`.
+    `on_done(done, failed)` is called as they come in; for executor and `shared` see `try_jobs`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     remove_drafts(folder)
     waiting = [job for job in jobs if not result_path(folder, job).exists()]
     if not retry_failed:
         waiting = [job for job in waiting if not error_path(folder, job).exists()]
-    done = len(jobs) - len(waiting)
-    on_done(done, len(jobs))
+    done = sum(result_path(folder, job).exists() for job in jobs)
+    failed = len(jobs) - len(waiting) - done
+    on_done(done, failed)
     for job, result in try_jobs(waiting, str(folder.resolve()), executor, shared):
         _keep(folder, job, result)
-        done += 1
-        on_done(done, len(jobs))
-    failed = [job for job in jobs if not result_path(folder, job).exists()]
-    if failed:
-        where = error_path(folder, failed[0])
+        done, failed = done + isinstance(result, JobResult), failed + isinstance(result, Failure)
+        on_done(done, failed)
+    lacking = [job for job in jobs if not result_path(folder, job).exists()]
+    if lacking:
+        where = error_path(folder, lacking[0])
         why = Failure(where.read_text(encoding="utf-8")) if where.exists() else DIED
         raise InputError(
-            f"{len(failed)} of {len(jobs)} jobs failed, the first because {why.reason} (see {where}); "
+            f"{len(lacking)} of {len(jobs)} jobs failed, the first because {why.reason} (see {where}); "
             "--retry-failed tries them again"
         )
     for job in jobs:  # of one that was lost with its driver or worker after its end

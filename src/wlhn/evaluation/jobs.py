@@ -16,7 +16,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import Split
@@ -150,6 +150,14 @@ class Shared:
         load_sources(self.sources)
         for name, model in self.models.items():
             MODELS.registered.setdefault(name, model)
+
+
+class Started(NamedTuple):
+    """Who does the jobs."""
+
+    executor: Executor | None  # None: this process
+    shared: Any  # what stands for what jobs share
+    at_once: int  # so many jobs
 
 
 def importable(models: Mapping[str, type]) -> dict[str, type]:

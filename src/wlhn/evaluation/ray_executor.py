@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from wlhn.errors import InputError
-from wlhn.evaluation.jobs import Shared
+from wlhn.evaluation.jobs import Shared, Started
 from wlhn.loops.parallel import torch_threads
 from wlhn.training.provenance import code_version
 from wlhn.training.ray_cluster import connected, import_ray
@@ -35,13 +35,14 @@ class RayExecutor(Executor):
 
 
 @contextmanager
-def ray_workers(address: str | None, shared: Shared) -> Iterator[tuple[Executor, Any]]:
+def ray_workers(address: str | None, shared: Shared) -> Iterator[Started]:
     """An executor of the cluster at an address, and a reference to what jobs share, of which each node has one copy.
 
     Leaving the block ends the tasks that are under way.
     """
     with connected(address):
-        yield RayExecutor(), import_ray().put(shared)
+        ray = import_ray()
+        yield Started(RayExecutor(), ray.put(shared), int(ray.cluster_resources().get("CPU", 1)))
 
 
 def _run_here(version: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

@@ -45,12 +45,17 @@ def each_cell(cells: Sequence[tuple[Column, Row]], request: Request, action: Cel
             yield Finished(column.key, failed=str(error))
             continue
         for _, row in group:
-            part = f"{column.key}, {row.key}"
+            part = part_name(column, row)
             try:
                 done = Finished(part, shown=action(dataset, column, row, request))
             except InputError as error:
                 done = Finished(part, failed=str(error))
             yield done
+
+
+def part_name(column: Column, row: Row) -> str:
+    """How a cell is called where progress is told."""
+    return f"{column.key}, {row.key}"
 
 
 def cell_folder(results: Path, column: Column, row: Row) -> Path:
@@ -82,6 +87,6 @@ def _evaluated(dataset: Dataset, column: Column, row: Row, request: Request) -> 
         num_splits=request.splits,
         workers=request.workers,
         retry_failed=request.retry_failed,
-        on_done=lambda phase, done, total: request.say(f"{column.key}, {row.key}", phase, done, total),
+        on_progress=lambda progress: request.say(part_name(column, row), progress),
     )
     return in_words(outcome, column.divisor)

@@ -9,8 +9,9 @@ from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
 from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, Shared, try_jobs
 from wlhn.evaluation.outcome import OUTCOME, Outcome, read_outcome
+from wlhn.evaluation.progress import Progress
 from wlhn.evaluation.protocols import PROTOCOLS
-from wlhn.experiments.cells import cell_folder, each_cell
+from wlhn.experiments.cells import cell_folder, each_cell, part_name
 from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.table import Column, Row, Table
 from wlhn.training.provenance import code_version, data_hash, made_with
@@ -35,13 +36,13 @@ def _checked(dataset: Dataset, column: Column, row: Row, request: Request) -> st
     splits = tuple(protocol.splits(dataset, outcome.plan.seed))
     shared = Shared(dataset, data_hash(dataset), splits, protocol.score)
     waiting = {job.name: scores for job, scores in stored}
-    part = f"{column.key}, {row.key}"
+    part = part_name(column, row)
     drift: list[Drift] = []
-    request.say(part, "again", 0, len(stored))
-    with request.workers.started(shared) as (executor, handle):
+    request.say(part, Progress("again", len(stored)))
+    with request.workers.started(shared) as (executor, handle, at_once):
         for done, (job, result) in enumerate(try_jobs([job for job, _ in stored], None, executor, handle), 1):
             drift += _drift(job, result, waiting.pop(job.name))
-            request.say(part, "again", done, len(stored))
+            request.say(part, Progress("again", len(stored), done, at_once=at_once))
     if waiting:
         raise InputError(f"{min(waiting)}: {DIED.reason}")
     if drift:

@@ -9,10 +9,12 @@ from wlhn.experiments.cells import run_cells
 from wlhn.experiments.figure import in_both_formats
 from wlhn.experiments.outcomes import Cell, read_cells
 from wlhn.experiments.request import Finished, Request
-from wlhn.experiments.sections import PAGE, what_was_learned
+from wlhn.experiments.sections import NOT_RUN, PAGE, what_was_learned
 from wlhn.experiments.table import Column, Row, Table, read_paper
+from wlhn.report import blocks
+from wlhn.report.blocks import Block, Pictures
 from wlhn.report.depth import depth_accuracy
-from wlhn.report.markdown import markdown_table, plus_minus
+from wlhn.report.markdown import plus_minus
 
 
 def depth_table(item: str) -> Table:
@@ -62,31 +64,32 @@ def _scores(cell: Cell, folds: int) -> list[float]:
     return [100 * sum(split.test_scores) / len(split.test_scores) for split in cell.outcome.splits[:folds]]
 
 
-def depths_section(item: str, results: Path, link: str) -> str:
+def depths_section(item: str, results: Path, link: str) -> list[Block]:
     """Accuracies by depth beside the published curves, whether numbers broke down, and the pictures."""
     paper, table = read_paper(item), depth_table(item)
     cells = read_cells(table, results)
-    parts = [f"## {table.title}", f"{table.about} [Every point in detail]({link}/{item}/{PAGE})."]
+    title = f"## {table.title}"
     if not cells:
-        return "\n\n".join([*parts, "Not run."])
+        return [title, f"{table.about} {NOT_RUN}"]
     rows = []
     for column in table.columns:
         for model, name in paper["models"].items():
-            rows.append(
-                [f"{column.key}, {name}", *(_shown(cells.get((column.key, _key(model, d)))) for d in paper["depths"])]
-            )
             read_off = paper["published"].get(column.key, {}).get(model, {})
-            rows.append(["published, read off", *(str(read_off.get(str(d), "")) for d in paper["depths"])])
-    parts.append(markdown_table(["layers", *map(str, paper["depths"])], rows))
+            points = ((cells.get((column.key, _key(model, d))), read_off.get(str(d))) for d in paper["depths"])
+            rows.append([f"{column.key}, {name}", *(_shown(cell, published) for cell, published in points)])
     broken = sum(cell.outcome.broken_runs for cell in cells.values())
     runs = sum(cell.outcome.work.jobs for cell in cells.values())
-    parts.append(f"† a part of the folds alone. Numbers broke down (NaN or infinity) in {broken} of {runs} runs.")
     pictures = [c.key for c in table.columns if (results / item / f"{c.key}.svg").exists()]
-    parts.append(" ".join(f"[{name}]({link}/{item}/{name}.svg)" for name in pictures))
-    return "\n\n".join([*parts, *what_was_learned(results / item)])
+    return [
+        title,
+        f"{table.about} Numbers broke down (NaN or infinity) in {broken} of {runs} runs. "
+        f"[Every point in detail]({link}/{item}/{PAGE}).",
+        blocks.Table(["layers", *map(str, paper["depths"])], rows),
+        *what_was_learned(results / item),
+        Pictures(pictures, results / item, f"{link}/{item}"),
+    ]
 
 
-def _shown(cell: Cell | None) -> str:
-    if cell is None:
-        return "–"
-    return plus_minus(cell.mean, cell.std, 1) + ("" if cell.whole else "†")
+def _shown(cell: Cell | None, published: float | None) -> str:
+    ours = "–" if cell is None else plus_minus(cell.mean, cell.std, 1) + cell.marks
+    return ours if published is None else f"{ours} ({published:.1f})"

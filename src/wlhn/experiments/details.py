@@ -1,4 +1,4 @@
-"""An item's own page, `results/ITEM/README.md`: every cell with its splits, settings, time, version and command."""
+"""The details of a table, for `results/ITEM/README.md`: every cell with splits, settings, time, version and command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from wlhn.evaluation.grids import grid_document
 from wlhn.experiments.outcomes import Cell, against, read_cells
 from wlhn.experiments.sections import NOTES, OURS, Cells
 from wlhn.experiments.table import Column, Row, Table, item_key
-from wlhn.report.markdown import duration, listed, markdown_table, plus_minus, signed
+from wlhn.report import blocks
+from wlhn.report.blocks import Block
+from wlhn.report.markdown import duration, listed, plus_minus, signed
 
 ABOUT = """Numbers are means ± standard deviations over splits (each the mean of its final runs; over runs where there
 is one split; divided by their number, not by one less), in the paper's units. "Against WLHN" is the mean difference on
@@ -19,19 +21,19 @@ in a folder `again`; the version is that of the code that did the work, or versi
 `wlhn reproduce ITEM --check 1` does one run of each cell again and compares it to the last digit."""
 
 
-def table_details(item: str, table: Table, results: Path) -> str:
+def table_details(item: str, table: Table, results: Path) -> list[Block]:
     """All that is known of a table whose cells are evaluations."""
     key, cells = item_key(item), read_cells(table, results)
-    parts = [f"# {table.title}", table.about, ABOUT]
+    parts: list[Block] = [ABOUT]
     if (results / key / NOTES).exists():
         parts.append(f"What was tried, and what is known: [{NOTES}]({NOTES}).")
     parts += [_grid(grid) for grid in sorted({cell.outcome.plan.grid for cell in cells.values()})]
     run = [c for c in table.columns if c.item == key and any(column == c.key for column, _ in cells)]
-    parts += [_column(table, column, cells) for column in run]
+    parts += [block for column in run for block in _column(table, column, cells)]
     missing = [c.key for c in table.columns if c.item == key and c not in run]
     if missing:
         parts.append(f"Not run at all: {listed(missing)}.")
-    return "\n\n".join(parts) + "\n"
+    return parts
 
 
 def _grid(grid: str) -> str:
@@ -45,7 +47,7 @@ def _grid(grid: str) -> str:
     )
 
 
-def _column(table: Table, column: Column, cells: Cells) -> str:
+def _column(table: Table, column: Column, cells: Cells) -> list[Block]:
     """All that is known of one column."""
     rows = [row for row in table.rows if row.columns is None or column.key in row.columns]
     present = [(row, cells[column.key, row.key]) for row in rows if (column.key, row.key) in cells]
@@ -54,12 +56,12 @@ def _column(table: Table, column: Column, cells: Cells) -> str:
     header += ["time", "version", "again"]
     ours = cells.get((column.key, OURS))
     lines = [_line(column.item, row, cell, table.digits, ours) for row, cell in present]
-    parts = [f"## {column.key}", markdown_table(header, lines)]
+    parts: list[Block] = [f"## {column.key}", blocks.Table(header, lines)]
     if not all(cell.same_grid for _, cell in present):
-        parts.append("\\* the grid of this name has other settings now.")
+        parts.append("‡ the grid of this name has other settings now.")
     if missing:
         parts.append(f"Not run: {listed(missing)}.")
-    return "\n\n".join(parts)
+    return parts
 
 
 def _line(item: str, row: Row, cell: Cell, digits: int, ours: Cell | None) -> list[str]:

@@ -15,12 +15,14 @@ from wlhn.bench.epoch import BATCH, CHANNELS, LAYERS, make_epoch
 from wlhn.bench.timing import alternate, threads
 from wlhn.data.load import load
 from wlhn.errors import InputError, UnavailableError
-from wlhn.experiments.again import again
+from wlhn.evaluation.progress import Progress
+from wlhn.experiments.command import command_for
 from wlhn.experiments.request import Finished, Request
-from wlhn.experiments.sections import what_was_learned
+from wlhn.experiments.sections import NOT_RUN, what_was_learned
 from wlhn.experiments.table import known_key, read_paper
 from wlhn.files import read_json, write_json
-from wlhn.report.markdown import listed, markdown_table
+from wlhn.report.blocks import Block, Table
+from wlhn.report.markdown import listed
 from wlhn.training.provenance import code_version, data_hash
 
 CONTESTANTS = ("gin", "hgcn", "wlhn")
@@ -47,7 +49,7 @@ def reproduce_times(item: str, request: Request) -> Iterator[Finished]:
 
 def _measure(name: str, request: Request) -> dict[str, object]:
     dataset = load(name, data_root=request.data_root)
-    request.say(name, "measuring", 0, 1)
+    request.say(name, Progress("measuring", 1))
     number = min(2, os.cpu_count() or 1)
     with threads(number):
         epochs = {contestant: make_epoch(contestant, dataset) for contestant in CONTESTANTS}
@@ -72,22 +74,24 @@ def _read(path: Path) -> dict[str, Any]:
     found = read_json(path, ("seconds", "rounds", "threads", "version"))
     for contestant in CONTESTANTS:
         if contestant not in found["seconds"]:
-            raise InputError(f"{path}: has no seconds of {contestant}")
+            raise InputError(f"{path}: has no seconds of {contestant}; remove it to measure again")
     return found
 
 
-def times_section(item: str, results: Path, link: str) -> str:
+def times_section(item: str, results: Path, link: str) -> list[Block]:
     """The section of table 5."""
     paper = read_paper(item)
     known = list(paper["rows"]["GIN"])
     found = {name: _read(path) for name in known if (path := results / item / f"{name}.json").exists()}
-    parts = [f"## {paper['title']}", f"{paper['about']} {again(item)}."]
+    title, about = f"## {paper['title']}", f"{paper['about']} {command_for(item)}."
     if not found:
-        return "\n\n".join([*parts, "Not run."])
-    parts[-1] += (
+        return [title, f"{about} {NOT_RUN}"]
+    about += (
         f" Width {CHANNELS}, {LAYERS} layers, batches of {BATCH}; the best of the rounds, in which they take turns. "
         "Ratios are ours / the paper's."
     )
+    if missing := [name for name in known if name not in found]:
+        about += f" Not run: {listed(missing)}."
     header = ["", "HGCN/GIN", "WLHN/GIN", "GIN s", "HGCN s", "WLHN s", "threads", "version"]
     rows = []
     for name, result in found.items():
@@ -98,7 +102,4 @@ def times_section(item: str, results: Path, link: str) -> str:
         ]
         times = [f"{seconds[c]:.3f}" for c in CONTESTANTS]
         rows.append([name, *ratios, *times, str(result["threads"]), result["version"]])
-    parts.append(markdown_table(header, rows))
-    if len(found) < len(known):
-        parts.append(f"Not run: {listed([name for name in known if name not in found])}.")
-    return "\n\n".join([*parts, *what_was_learned(results / item)])
+    return [title, about, Table(header, rows), *what_was_learned(results / item)]

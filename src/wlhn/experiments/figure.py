@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from wlhn.experiments.again import again
-from wlhn.experiments.sections import what_was_learned
+from wlhn.experiments.command import command_for
+from wlhn.experiments.sections import NOT_RUN, what_was_learned
 from wlhn.experiments.table import read_paper
 from wlhn.files import read_json
-from wlhn.report.markdown import markdown_table
+from wlhn.report.blocks import Block, Pictures, Table
 
 NUMBERS = "figure.json"
 
@@ -31,23 +31,27 @@ def figure_section(
     results: Path,
     link: str,
     pictures: Sequence[str],
-    table: Callable[[dict[str, Any], dict[str, Any]], str],
+    tables: Callable[[dict[str, Any], dict[str, Any]], list[Block]],
     fields: Sequence[str] = (),
-) -> str:
-    """Title, what it is, the numbers as a table, the pictures; `fields` of the numbers that the table needs too."""
-    paper = read_paper(item)
-    parts = [f"## {paper['title']}", f"{paper['about']} {again(item)}."]
-    path = results / item / NUMBERS
+) -> list[Block]:
+    """Title, what it is, the numbers as tables, the pictures; `fields` of the numbers that the tables need too."""
+    paper, path = read_paper(item), results / item / NUMBERS
+    title, about = f"## {paper['title']}", f"{paper['about']} {command_for(item)}."
     if not path.exists():
-        return "\n\n".join([*parts, "Not run."])
+        return [title, f"{about} {NOT_RUN}"]
     numbers = read_json(path, ("version", "dimension", "tau", "seeds", "correlation", *fields))
-    parts.append(table(numbers, paper))
-    parts += what_was_learned(results / item)
-    parts.append(" ".join(f"[{name}]({link}/{item}/{name}.svg)" for name in pictures))
-    return "\n\n".join(parts)
+    drawn = f"{len(numbers['seeds'])} draws of the weights, version {numbers['version']}"
+    made = f"d = {numbers['dimension']}, τ = {numbers['tau']:g}, {drawn}."
+    return [
+        title,
+        f"{about} {made}",
+        *tables(numbers, paper),
+        *what_was_learned(results / item),
+        Pictures(pictures, results / item, f"{link}/{item}"),
+    ]
 
 
-def correlation_table(numbers: dict[str, Any], paper: dict[str, Any]) -> str:
+def correlation_table(numbers: dict[str, Any], paper: dict[str, Any]) -> list[Block]:
     """Pearson's correlation with the WL distance: mean, smallest and largest over seeds."""
     published = {name: f"{value:.2f}" for name, value in paper["correlation"].items()}
     rows = [
@@ -55,6 +59,4 @@ def correlation_table(numbers: dict[str, Any], paper: dict[str, Any]) -> str:
         for name, values in numbers["correlation"].items()
     ]
     header = ["correlation with the WL distance", "ours, mean", "over seeds", "paper"]
-    drawn = f"{len(numbers['seeds'])} draws of the weights, version {numbers['version']}"
-    about = f"d = {numbers['dimension']}, τ = {numbers['tau']:g}, {drawn}."
-    return f"{about}\n\n{markdown_table(header, rows)}"
+    return [Table(header, rows)]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from wlhn.data.load import load
 from wlhn.errors import UnavailableError
+from wlhn.evaluation.progress import Progress
 from wlhn.experiments.figure import NUMBERS, correlation_table, figure_section, in_both_formats
 from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.table import read_paper
@@ -18,7 +19,7 @@ from wlhn.experiments.untrained import METHODS, correlation, distances
 from wlhn.files import write_json
 from wlhn.hierarchy import refine
 from wlhn.report.agreement import LEVELS, correlation_by_length, distance_panels
-from wlhn.report.markdown import markdown_table
+from wlhn.report.blocks import Block, Table
 from wlhn.training.provenance import code_version, data_hash
 
 DATA, ROUNDS, DIMENSION, TAU, SEEDS = "IMDB-BINARY", 2, 128, 1.0, 3
@@ -41,7 +42,7 @@ def reproduce_distances(item: str, request: Request) -> Iterator[Finished]:
     found: dict[tuple[str, float], list[float]] = {}
     quantiles: dict[str, dict[int, list[float]]] = {}
     for k, (method, tau, seed) in enumerate(plan):
-        request.say(DATA, method, k, len(plan))
+        request.say(DATA, Progress(method, len(plan), k))
         made = distances(method, hierarchy, DIMENSION, tau, seed)
         found.setdefault((method, tau), []).append(round(correlation(made, truth), 6))
         if (tau, seed) == (TAU, seeds[0]):
@@ -80,12 +81,12 @@ def _draw(numbers: dict[str, Any], paper: dict[str, float], folder: Path) -> Non
         correlation_by_length(LENGTHS, numbers["by_length"], {"paper, WLHN": paper["WLHN"]}, path)
 
 
-def distances_section(item: str, results: Path, link: str) -> str:
+def distances_section(item: str, results: Path, link: str) -> list[Block]:
     """Correlations, ours and the paper's, and the pictures."""
     return figure_section(item, results, link, ("distances", "tau"), _tables, ("by_length", "lengths"))
 
 
-def _tables(numbers: dict[str, Any], paper: dict[str, Any]) -> str:
+def _tables(numbers: dict[str, Any], paper: dict[str, Any]) -> list[Block]:
     rows = [[name, *(f"{np.mean(values):.2f}" for values in rows)] for name, rows in numbers["by_length"].items()]
     header = ["mean correlation at", *(f"τ = {tau:g}" for tau in numbers["lengths"])]
-    return f"{correlation_table(numbers, paper)}\n\n{markdown_table(header, rows)}"
+    return [*correlation_table(numbers, paper), Table(header, rows)]

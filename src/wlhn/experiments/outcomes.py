@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from wlhn.errors import InputError
 from wlhn.evaluation.comparison import corrected_t_p, paired_scores
 from wlhn.evaluation.outcome import OUTCOME, Outcome, read_outcome
 from wlhn.evaluation.protocols import PROTOCOLS
-from wlhn.experiments.again import again
 from wlhn.experiments.cells import candidates, cell_folder
+from wlhn.experiments.command import command_for
 from wlhn.experiments.table import Column, Row, Table
 from wlhn.report.markdown import signed
 from wlhn.training.metrics import METRICS
@@ -60,6 +61,11 @@ class Cell:
         return self.column.final_runs or PROTOCOLS[self.outcome.plan.protocol].final_runs
 
     @property
+    def marks(self) -> str:
+        """† where a part of the protocol was run, ‡ where the grid of that name has other settings now."""
+        return ("" if self.whole else "†") + ("" if self.same_grid else "‡")
+
+    @property
     def extent(self) -> str:
         """How many splits and runs, and whether that is all."""
         splits, runs = len(self.outcome.splits), self.outcome.plan.final_runs
@@ -90,7 +96,7 @@ class Cell:
             return "as published"
         return f"{abs(self.lead):.1f} s.e. {'better' if self.lead > 0 else 'worse'}"
 
-    @property
+    @cached_property
     def same_grid(self) -> bool:
         """Whether the grid of this name still has the settings that were tried."""
         try:
@@ -102,13 +108,13 @@ class Cell:
     @property
     def choice(self) -> str:
         """From how many settings of which grid; marked where that grid has others now."""
-        grid = Path(self.outcome.plan.grid).name + ("" if self.same_grid else "\\*")
+        grid = Path(self.outcome.plan.grid).name + ("" if self.same_grid else "‡")
         return f"{len(self.outcome.plan.candidates)} of {grid}"
 
     def command(self, item: str) -> str:
         """What makes this cell again."""
         plan = self.outcome.plan
-        return again(
+        return command_for(
             item,
             dataset=self.column.key,
             model=self.row.key,

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wlhn.evaluation.executor import Workers
+from wlhn.evaluation.progress import Progress
 
-Say = Callable[[str, str, int, int], None]  # (what, phase, done, total)
+Say = Callable[[str, Progress], None]  # which part, how far it is
 
 
-def _silent(what: str, phase: str, done: int, total: int) -> None:
+def _silent(part: str, progress: Progress) -> None:
     pass
 
 
@@ -49,4 +50,14 @@ class Finished:
         >>> Finished("MUTAG, gin", skipped="no data").verdict
         'skipped: no data'
         """
-        return self.shown or (f"failed: {self.failed}" if self.failed else f"skipped: {self.skipped}")
+        return self.shown or f"{self.state}: {self.said}"
+
+    @property
+    def state(self) -> str:
+        """In a word."""
+        return "failed" if self.failed else "skipped" if self.skipped else "done"
+
+    @property
+    def said(self) -> str:
+        """The result, or the reason that there is none."""
+        return self.shown or self.failed or self.skipped

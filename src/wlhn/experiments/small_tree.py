@@ -14,6 +14,7 @@ from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.untrained import correlation, distances
 from wlhn.files import write_json
 from wlhn.hierarchy import refine
+from wlhn.report.blocks import Block
 from wlhn.report.drawings import refinement_steps, shades_by_depth
 from wlhn.report.matrices import distance_heatmap
 from wlhn.report.trees import disc, tree
@@ -73,6 +74,6 @@ def reproduce_hierarchy(item: str, request: Request) -> Iterator[Finished]:
     yield Finished("the small tree", shown=", ".join(f"{m} {np.mean(v):.2f}" for m, v in correlations.items()))
 
 
-def hierarchy_section(item: str, results: Path, link: str) -> str:
+def hierarchy_section(item: str, results: Path, link: str) -> list[Block]:
     """Correlations, ours and the paper's, and the pictures."""
     return figure_section(item, results, link, ("refinement", "tree", "disc", "heatmap"), correlation_table)

@@ -39,7 +39,7 @@ def distances(method: str, hierarchy: Hierarchy, dimension: int, tau: float, see
     if method == "WLHN, whitened":
         features = whitened(hierarchy, features)
     elif method != "WLHN":
-        raise InputError(f"method: expected {' or '.join(METHODS)}, found {method}")
+        raise InputError(f"method: must be {' or '.join(METHODS)}, found {method}")
     return diffhypcon(tree, features, tau).all_distances().numpy()
 
 

@@ -33,7 +33,9 @@ def depth_accuracy(
     for k, (name, given) in enumerate(scores.items()):
         values = np.asarray(given, float).reshape(len(np.asarray(given)), -1)
         if len(values) != len(depths):
-            raise InputError(f"{name}: expected scores for {len(depths)} depths, found {len(values)}")
+            raise InputError(
+                f"{name}: has scores for {len(values)} depths, but there are {len(depths)}; give one for each"
+            )
         mean, spread = values.mean(axis=1), values.std(axis=1)
         colour = PALETTE[k % len(PALETTE)]
         axes.plot(depths, mean, color=colour, marker=MARKERS[k % len(MARKERS)], label=plain(name))

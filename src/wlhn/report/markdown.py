@@ -1,20 +1,43 @@
-"""Tables and numbers as Markdown."""
+"""Pages as Markdown, and numbers as people read them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
+
+from wlhn.report.blocks import Block, Pictures, Table
 
 
-def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; its first column to the left, the others to the right.
+def markdown(blocks: Sequence[Block]) -> str:
+    """A page; the first column of a table to the left, the others to the right.
 
-    >>> print(markdown_table(["a", "b"], [["x", "1"]]))
+    >>> print(markdown(["## Numbers", Table(["a", "b"], [["x", "1"]])]), end="")
+    ## Numbers
+    <BLANKLINE>
     | a | b |
     | --- | ---: |
     | x | 1 |
     """
-    rule = ["---"] + ["---:"] * (len(header) - 1)
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
+    return "\n\n".join(map(_block, blocks)) + "\n"
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Table(header, rows, closing):
+            rule = ["---"] + ["---:"] * (len(header) - 1)
+            return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows, *closing))
+        case Pictures(names, _, link):
+            return " ".join(f"[{name}]({link}/{name}.svg)" for name in names)
+    return block
+
+
+def literal(text: object) -> str:
+    """Text from elsewhere (a name, an error) in one line that Markdown leaves as it is, in a cell too.
+
+    >>> literal("a|b *c*")
+    'a\\\\|b \\\\*c\\\\*'
+    """
+    return re.sub(r"([\\`*_\[\]<>|&~$#!])", r"\\\1", " ".join(str(text).split()))
 
 
 def anchor(heading: str) -> str:

@@ -34,7 +34,7 @@ def distance_heatmap(
     """
     d = np.asarray(distance, float)
     if d.ndim != 2 or d.shape[0] != d.shape[1]:
-        raise InputError(f"distances: expected a square, found shape {d.shape}")
+        raise InputError(f"distances: must be a square matrix, found shape {d.shape}")
     figure = new_figure(6, 5)
     figure.set_layout_engine("compressed")  # the constrained one cuts the names off beside a square
     axes = figure.subplots()

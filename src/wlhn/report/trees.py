@@ -52,7 +52,9 @@ def disc(
 
     xy, above = np.asarray(points, float), np.asarray(parent)
     if xy.ndim != 2 or xy.shape[1] != 2 or len(xy) != len(above):
-        raise InputError(f"disc: expected a point of the plane for each of {len(above)} nodes, found shape {xy.shape}")
+        raise InputError(
+            f"disc: points must have shape ({len(above)}, 2), one of the plane for each node, found {xy.shape}"
+        )
     z = xy[:, 0] + 1j * xy[:, 1]
     child = np.flatnonzero(above >= 0)
     figure = new_figure(6, 6)

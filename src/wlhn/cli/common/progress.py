@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 import typer
 
+from wlhn.report.pace import Pace
+
 SECONDS_BETWEEN_LINES = 10.0
 
 Advance = Callable[[int, int, str], None]
@@ -37,14 +39,14 @@ def _bar(what: str, unit: str) -> Iterator[Advance]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     )
-    pace = _Pace(unit)
+    pace = Pace(unit)
     with Progress(*columns, console=Console(stderr=True, highlight=False), transient=True) as bar:
         task = bar.add_task("", total=None, rate="", note="")
         yield lambda done, total, note: bar.update(task, completed=done, total=total, rate=pace.rate(done), note=note)
 
 
 def _lines(what: str, unit: str) -> Advance:
-    pace, last = _Pace(unit), 0.0
+    pace, last = Pace(unit), 0.0
 
     def advance(done: int, total: int, note: str) -> None:
         nonlocal last
@@ -56,24 +58,3 @@ def _lines(what: str, unit: str) -> Advance:
             typer.echo(f"{what}: {done} of {total}, {rate}, {pace.remaining(done, total)} left, {note}", err=True)
 
     return advance
-
-
-class _Pace:
-    """How fast work goes, from the first call on, or from where a count that fell back says that new work began."""
-
-    def __init__(self, unit: str) -> None:
-        self.unit, self.start, self.first, self.last = unit, time.monotonic(), 0, -1
-
-    def per_second(self, done: int) -> float:
-        if self.last < 0 or done < self.last:
-            self.start, self.first = time.monotonic(), done
-        self.last = done
-        return (done - self.first) / max(time.monotonic() - self.start, 1e-9)
-
-    def rate(self, done: int) -> str:
-        speed = self.per_second(done)
-        return f"{speed:.1f} {self.unit}/s" if speed >= 1 or not speed else f"{1 / speed:.1f} s/{self.unit}"
-
-    def remaining(self, done: int, total: int) -> str:
-        speed = self.per_second(done)
-        return f"{(total - done) / speed:.0f} s" if speed else "unknown time"

@@ -43,6 +43,6 @@ def page(document: Mapping[str, Any]) -> str:
 def write_page(document: Mapping[str, Any], path: str | Path) -> None:
     """Write the page to an .html file."""
     if Path(path).suffix != ".html":
-        raise InputError(f"{path}: the name must end in .html")
+        raise InputError(f"{path}: the page is HTML; give it a name that ends in .html")
     with replacing(path) as draft:
         draft.write_text(page(document), encoding="utf-8")

@@ -1,14 +1,14 @@
-"""How a report says what an item is, and the command that makes it again."""
+"""The command that makes an item, or a part of it, again."""
 
 from __future__ import annotations
 
 import shlex
 
 
-def again(item: str, **options: object) -> str:
+def command_for(item: str, **options: object) -> str:
     """The command, in a folder without results: where there are some, nothing is done again.
 
-    >>> again("table-graphs", dataset="MUTAG", final_runs=1, grid=None)
+    >>> command_for("table-graphs", dataset="MUTAG", final_runs=1, grid=None)
     '`wlhn reproduce table-graphs --dataset MUTAG --final-runs 1 --out again`'
     """
     given = [

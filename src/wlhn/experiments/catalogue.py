@@ -1,25 +1,27 @@
-"""What can be reproduced, by name: how it is run, and what is said of its results."""
+"""The tables and figures of the paper by name: how each is run, and what is said of its results."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from wlhn.errors import InputError
-from wlhn.experiments.cells import reproduce_table
+from wlhn.evaluation.progress import PROGRESS
+from wlhn.experiments.cells import part_name, reproduce_table
 from wlhn.experiments.check import check_cells
 from wlhn.experiments.depths import depth_table, depths_section, reproduce_depths
-from wlhn.experiments.details import table_details
 from wlhn.experiments.epochs import reproduce_times, times_section
 from wlhn.experiments.large_tree import distances_section, reproduce_distances
 from wlhn.experiments.request import Finished, Request
-from wlhn.experiments.sections import PAGE, table_section
+from wlhn.experiments.sections import table_section
 from wlhn.experiments.small_tree import hierarchy_section, reproduce_hierarchy
 from wlhn.experiments.table import Table, is_file, item_key, read_table
-from wlhn.files import replacing
 from wlhn.options.checks import check_choice
+from wlhn.report.blocks import Block
+from wlhn.report.live import LivePage, live_page
+from wlhn.report.markdown import anchor
 
 PARTS = ("datasets", "models", "grid", "splits", "final_runs", "seed", "workers", "retry_failed")
 FLAGS = {"datasets": "--dataset", "models": "--model", "workers": "--jobs or --executor"}
@@ -31,7 +33,7 @@ class Item:
     """A table or figure of the paper."""
 
     run: Callable[[str, Request], Iterator[Finished]]
-    section: Callable[[str, Path, str], str]  # (item, folder of results, that folder in links) → Markdown
+    section: Callable[[str, Path, str], list[Block]]  # (item, folder of results, that folder in links) → its blocks
     takes: tuple[str, ...] = PARTS  # what of a `Request` it knows how to follow
     table: Callable[[str], Table] | None = None  # its cells, where it has some
 
@@ -50,16 +52,6 @@ ITEMS: dict[str, Item] = {
     "figure-distances": Item(reproduce_distances, distances_section, takes=("seed",)),
     "figure-oversmoothing": Item(reproduce_depths, depths_section, table=depth_table),
 }
-
-PREFACE = """# Results
-
-The tables and figures of *Weisfeiler and Leman go Hyperbolic* (AISTATS 2023), as far as they have been run here. This
-page and those it links to are written by `wlhn report` from the result files and from what people noted beside them.
-Settings are selected on validation items alone. Cells are our mean ± standard deviation over splits, with the paper's
-mean in brackets; † marks a part of the protocol (fewer splits or runs than the paper's). Variants of a model are on the
-pages that the numbers link to. The verdict on WLHN's row
-compares the two means by the standard error of their difference, from both spreads; below three splits there is none.
-`wlhn reproduce ITEM` makes a table, `wlhn reproduce ITEM --check 1` tells whether the code at hand still gives it."""
 
 
 def reproduce(item: str, request: Request) -> Iterator[Finished]:
@@ -82,26 +74,23 @@ def reproduce(item: str, request: Request) -> Iterator[Finished]:
     return entry.run(item, request)
 
 
+def watched(item: str, request: Request) -> AbstractContextManager[LivePage]:
+    """The page about a table under way, `results/ITEM/progress.html`; of a part of it, with the part in its name.
+
+    A check writes nothing, and a measurement or a drawing has no jobs: then there is none.
+    """
+    entry = item_named(item)
+    if entry.table is None or request.check:
+        return live_page(None, item)
+    table, path = entry.table(item), Path(PROGRESS)
+    asked = "-".join((path.stem, *map(anchor, (*request.datasets, *request.models))))[:100]
+    parts = [part_name(column, row) for column, row in table.cells(request.datasets, request.models)]
+    return live_page(request.folder / item_key(item) / f"{asked}{path.suffix}", table.title, parts)
+
+
 def item_named(item: str) -> Item:
     """A table or figure of the paper by its name, or a table in a JSON file."""
     if is_file(item):
         return TABLE
     check_choice("item", item, *ITEMS)
     return ITEMS[item]
-
-
-def write_report(results: Path, out: Path, own_tables: Sequence[str] = ()) -> None:
-    """RESULTS.md from a folder of results, and a page with the details of each table beside its results.
-
-    Tables of the user's come after the paper's. The same files give the same bytes.
-    """
-    link = Path(os.path.relpath(results, out.parent)).as_posix()
-    items = ITEMS | {name: item_named(name) for name in own_tables}
-    for item, entry in items.items():
-        folder = results / item_key(item)
-        if entry.table is not None and folder.is_dir():
-            with replacing(folder / PAGE) as draft:
-                draft.write_text(table_details(item, entry.table(item), results), encoding="utf-8")
-    sections = [entry.section(item, results, link) for item, entry in items.items()]
-    with replacing(out) as draft:
-        draft.write_text("\n\n".join([PREFACE, *sections]) + "\n", encoding="utf-8")
