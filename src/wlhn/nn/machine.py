@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from wlhn.batching.colour_batch import check_edges
 from wlhn.errors import InputError
 from wlhn.nn.encoders import Channels, check_width
 from wlhn.nn.memory import check_graph_memory
@@ -128,6 +129,7 @@ class Machine(Model, ABC):
 
     def _inputs(self, x: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Inputs:
         check_width(x, self.in_channels)
+        check_edges(edge_index, len(x))
         edges = None if edge_attr is None else edge_attr.numpy()
         return Inputs(x.numpy(), edge_index.numpy(), graph_of_node(x, batch).numpy(), edges)
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import BatchNorm, global_add_pool
 
-from wlhn.batching.colour_batch import Counts
+from wlhn.batching.colour_batch import Counts, check_edges
 from wlhn.nn.dropout import Dropout
 from wlhn.nn.encoders import Channels, check_width, input_encoder
 from wlhn.nn.heads import make_head
@@ -44,6 +44,7 @@ class Network(Model, ABC):
     ) -> Tensor:
         """Outputs (graphs or nodes, out_channels)."""
         check_width(x, self.in_channels)
+        check_edges(edge_index, len(x))
         h = self.represent(self.encode(x), edge_index, batch, edge_attr)
         return self.head(self.pool(h, batch) if self.level == "graph" else h)
 
