@@ -1,5 +1,7 @@
 """Two voices: the average of a network and a machine that were fitted apart, and nothing else."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +10,8 @@ import torch
 
 from wlhn.data import load
 from wlhn.data.splits import stratified_folds
-from wlhn.models.two_voices import TwoVoices
+from wlhn.errors import InputError
+from wlhn.models.two_voices import WEIGHTS, TwoVoices
 from wlhn.models.wlhn import WLHN
 from wlhn.runs.run_folder import load_run
 from wlhn.runs.train import train
@@ -86,3 +89,47 @@ def test_a_run_that_was_killed_goes_on_to_the_same_answer(tmp_path: Path) -> Non
     resumed = fit(given, seed=1, checkpoint=tmp_path / "checkpoint")
     for name, tensor in whole.model.state_dict().items():
         assert torch.equal(tensor, resumed.model.state_dict()[name]), name
+
+
+def test_what_was_chosen_is_recorded_and_kept(tmp_path: Path) -> None:
+    run = train(MUTAG, Settings.of("two-voices", **SIZE, choose_weight=True), tmp_path / "run")
+    model, again = run.fitted.model, load_run(tmp_path / "run").model
+    assert isinstance(model, TwoVoices)
+    assert isinstance(again, TwoVoices)
+    assert model.machine is not None
+    assert again.machine is not None
+    about = json.loads((tmp_path / "run" / "config.json").read_bytes())
+    wanted = {
+        "rounds": model.machine.options.rounds,
+        "svm_penalty": model.penalty,
+        "tree_weight": model.weight,
+    }
+    assert about["chosen"] == run.fitted.chosen == wanted
+    assert list(wanted.values()) == [again.machine.options.rounds, again.penalty, again.weight]
+
+
+def test_a_chosen_weight_is_no_worse_on_validation_items_than_any_fixed_one() -> None:
+    chosen = fit(problem(choose_weight=True), seed=0)
+    for weight in WEIGHTS:
+        assert fit(problem(tree_weight=weight), seed=0).best.valid_metric <= chosen.best.valid_metric
+
+
+def test_a_target_that_is_always_yes_or_never_known_takes_no_part() -> None:
+    y = np.stack([MUTAG.y, np.ones(188), np.full(188, np.nan)], axis=1).astype(np.float32)
+    dataset = replace(MUTAG, y=y, task="binary")
+    given = Problem(dataset, SPLIT, Settings.of("two-voices", **SIZE))
+    model = fit(given, seed=0).model
+    assert isinstance(model, TwoVoices)
+    assert model.machine is not None
+    said = given.outputs(model.machine, SPLIT.valid)[1]
+    assert (said[:, 1] == 1).all()
+    assert (said[:, 2] == 0).all()
+    assert said[:, 0].std() > 0
+
+
+def test_targets_of_one_class_are_refused_before_the_training() -> None:
+    dataset = replace(MUTAG, y=np.zeros(188, np.int64))
+    heard: list[object] = []
+    with pytest.raises(InputError, match="all training items have the same class"):
+        fit(Problem(dataset, SPLIT, Settings.of("two-voices", **SIZE)), seed=0, on_epoch=heard.append)
+    assert not heard

@@ -102,6 +102,7 @@ class JobResult:
     machine: str
     seconds: float
     scores: Scores | None = None  # every metric on the test items
+    chosen: Mapping[str, float] = field(default_factory=dict)  # by a model that fits something after its network
 
     def to_json(self) -> dict[str, Any]:
         values = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -236,6 +237,7 @@ def _run(job: Job, shared: Shared, checkpoint: Path | None) -> JobResult:
         machine=platform.node(),
         seconds=round(time.time() - started, 3),
         scores=None if answers is None else answers.scores(),
+        chosen=fitted.chosen,
     )
 
 

@@ -7,13 +7,15 @@ network is trained as ever; when its best epoch is known, a machine is fitted on
     output = (1 − w) z_network + w g z_machine,        g = deviation of z_network / deviation of z_machine,
 
 deviations being those of the validation outputs, so answers stay in the network's units. For a classification, outputs
-are taken less their mean over classes, which no answer depends on.
+are taken less their mean over classes, which no answer depends on. The share w of the machine is given, or chosen on
+the validation items too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Literal
 
 import torch
@@ -27,12 +29,14 @@ from wlhn.models.wlhn import WLHN, WLHNOptions
 from wlhn.nn.encoders import Channels, check_width
 from wlhn.nn.machine import TASKS
 from wlhn.nn.memory import shaped, within
-from wlhn.nn.tree_machine import TreeMachine
+from wlhn.nn.tree_machine import TreeMachine, known_targets, of_each_target
 from wlhn.options.option import option
 
 TREES: dict[str, type[TreeMachine]] = {"wl-oa": WLOA, "wl-svm": WLSVM, "wl-linear": WLLinear}
-PENALTIES = (0.1, 1.0, 10.0, 100.0)
+PENALTIES = (1.0, 0.1, 10.0, 100.0)  # of equally good ones, the first
+WEIGHTS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9, 0.0)  # likewise
 TREE = "tree_voice."
+CHOSEN = ("rounds", "svm_penalty", "tree_weight", "gain")  # beside what the machine itself remembers
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,9 @@ class TwoVoicesOptions(WLHNOptions):
     )
     tree_weight: float = option(
         0.5, "Share of the machine in the answer; the network has the rest.", at_least=0, below=1
+    )
+    choose_weight: bool = option(
+        False, "Whether the machine's share is the best on the validation items, from 0 to 0.9, and not `tree_weight`."
     )
 
 
@@ -54,14 +61,14 @@ class TwoVoices(WLHN):
     def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
         super().__init__(in_channels, out_channels, **keywords)
         self.machine: TreeMachine | None = None
-        self.gain = torch.ones(())
+        self.gain, self.penalty, self.weight = torch.ones(()), 1.0, self.options.tree_weight
 
     def run_on_colours(self, batch: ColourBatch) -> Tensor:
         """Outputs (graphs, out_channels): the network's while it is trained, then those of both."""
         network = super().run_on_colours(batch)
         if self.machine is None or self.training:
             return network
-        return self._together(network, self.machine.run_on_colours(batch))
+        return self._together(network, self.machine.run_on_colours(batch), self.weight)
 
     def forward(
         self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None
@@ -70,7 +77,12 @@ class TwoVoices(WLHN):
         network = super().run_on_colours(node_batch(x, edge_index, batch, edge_attr, len(self.layers)))
         if self.machine is None or self.training:
             return network
-        return self._together(network, self.machine(x, edge_index, batch, edge_attr))
+        return self._together(network, self.machine(x, edge_index, batch, edge_attr), self.weight)
+
+    def check_targets(self, y: Tensor, task: str) -> None:
+        """A machine can learn from these targets; said before the network is trained."""
+        for column in of_each_target(y.numpy(), task):
+            known_targets(column, task)
 
     def fit_afterwards(
         self,
@@ -81,8 +93,8 @@ class TwoVoices(WLHN):
         task: str,
         seed: int,
         score: Callable[[Tensor], float],
-    ) -> None:
-        """Fit the machine beside the trained network.
+    ) -> dict[str, float]:
+        """Fit the machine beside the trained network, and say what was chosen: its rounds, penalty and weight.
 
         Args:
             train: the training items, as deep as the network.
@@ -95,31 +107,35 @@ class TwoVoices(WLHN):
         self.machine = None
         with torch.no_grad():
             network = super().run_on_colours(valid)
-        best = (-torch.inf, -torch.inf)
-        for rounds in range(len(self.layers) + 1):
-            for penalty in PENALTIES:
-                machine = self._machine(rounds, penalty)
-                machine.fit_on_colours(train, y=y, task=task, seed=seed)
-                outputs = machine.run_on_colours(valid)
-                found = (score(outputs), -abs(penalty - 1))
-                if found > best:
-                    best, chosen, said = found, machine, outputs
-        self.machine = chosen
+        best = -torch.inf
+        for rounds, penalty in product(range(len(self.layers) + 1), PENALTIES):
+            machine = self._machine(rounds, penalty)
+            machine.fit_on_colours(train, y=y, task=task, seed=seed)
+            outputs = machine.run_on_colours(valid)
+            if self.machine is None or score(outputs) > best:
+                best, self.machine, self.penalty, said = score(outputs), machine, penalty, outputs
+        assert self.machine is not None
         self.gain = (_deviation(network, task) / _deviation(said, task).clamp_min(1e-12)).float()
+        self.weight = self.options.tree_weight
+        if self.options.choose_weight:
+            self.weight = max(WEIGHTS, key=lambda weight: score(self._together(network, said, weight)))
+        return {"rounds": self.machine.options.rounds, "svm_penalty": self.penalty, "tree_weight": self.weight}
 
     def _machine(self, rounds: int, penalty: float) -> TreeMachine:
         kind, edges = TREES[self.options.tree_machine], self.edge_channels
         return kind(self.in_channels, self.out_channels, edge_channels=edges, rounds=rounds, svm_penalty=penalty)
 
-    def _together(self, network: Tensor, tree: Tensor) -> Tensor:
+    def _together(self, network: Tensor, tree: Tensor, w: float) -> Tensor:
         assert self.machine is not None
-        w, task = self.options.tree_weight, self.machine.task
+        task = self.machine.task
         return (1 - w) * _centred(network, task) + w * self.gain * _centred(tree, task).to(network.dtype)
 
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
         state = dict(super().state_dict(*args, **kwargs))
         if self.machine is not None:
-            numbers = {"rounds": torch.tensor(self.machine.options.rounds), "gain": self.gain}
+            chosen = {"svm_penalty": self.penalty, "tree_weight": self.weight}
+            numbers = {name: torch.tensor(value, dtype=torch.float64) for name, value in chosen.items()}
+            numbers |= {"rounds": torch.tensor(self.machine.options.rounds), "gain": self.gain}
             state |= {TREE + name: tensor for name, tensor in (self.machine.state_dict() | numbers).items()}
         return state
 
@@ -130,6 +146,7 @@ class TwoVoices(WLHN):
         if tree:
             try:
                 self.machine, self.gain = self._fitted_machine(tree)
+                self.penalty, self.weight = float(tree["svm_penalty"]), float(tree["tree_weight"])
             except InputError as error:
                 raise InputError(f"{TREE}{error}") from None
         network = {name: part for name, part in state_dict.items() if not name.startswith(TREE)}
@@ -137,12 +154,16 @@ class TwoVoices(WLHN):
 
     def _fitted_machine(self, state: Mapping[str, Tensor]) -> tuple[TreeMachine, Tensor]:
         """(machine, gain) from a state that may come from anywhere."""
-        for name in ("rounds", "gain"):
+        for name in CHOSEN:
             if name not in state:
                 raise InputError(f"{name}: is missing")
         within("rounds", shaped("rounds", state["rounds"], ()), 0, len(self.layers) + 1)
+        for name in ("svm_penalty", "tree_weight"):
+            shaped(name, state[name], (), (torch.float64,))
+        if not 0 <= float(state["tree_weight"]) < 1:
+            raise InputError(f"tree_weight: must be 0 or more and below 1, found {float(state['tree_weight'])}")
         machine = self._machine(int(state["rounds"]), 1.0)  # the penalty was for learning
-        machine.load_state_dict({name: part for name, part in state.items() if name not in ("rounds", "gain")})
+        machine.load_state_dict({name: part for name, part in state.items() if name not in CHOSEN})
         each = () if machine.task == TASKS[0] else (self.out_channels,)
         gain = shaped("gain", state["gain"], each, (torch.float32,))
         if bool((gain < 0).any()):

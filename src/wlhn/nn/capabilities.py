@@ -82,8 +82,11 @@ class FittedInOneGo(Protocol):
 class FitsAfterwards(Protocol):
     """Fits something beside its network once that is trained: see `wlhn.models.two_voices`."""
 
-    def fit_afterwards(self, train: ColourBatch, valid: ColourBatch, **targets: Any) -> None:
-        """Learn from training items; choose on validation items."""
+    def check_targets(self, y: Tensor, task: str) -> None:
+        """What it fits afterwards can learn from these targets, or an `InputError`: asked before the training."""
+
+    def fit_afterwards(self, train: ColourBatch, valid: ColourBatch, **targets: Any) -> dict[str, float]:
+        """Learn from training items; choose on validation items, and say what was chosen, by name."""
 
 
 def needs_points(model: Any, name: str) -> HasPoints:

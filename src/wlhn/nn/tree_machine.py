@@ -210,8 +210,21 @@ def of_each_target(y: Array, task: str) -> list[Array]:
 
 
 def known_targets(y: Array, task: str) -> Array:
-    """Positions of the targets that are known, of two classes at least."""
+    """Positions of the targets that are known; for a classification they are of two classes at least."""
     known = np.flatnonzero(~np.isnan(y)) if np.issubdtype(y.dtype, np.floating) else np.arange(len(y))
-    if task != "regression" and len(np.unique(y[known])) < 2:
+    if task == "classification" and len(np.unique(y[known])) < 2:
         raise InputError("targets: all training items have the same class; a machine needs two or more to tell apart")
     return known
+
+
+def constant_answer(y: Array, task: str) -> float | None:
+    """The decision value where there is nothing to tell apart: one of many yes-or-no targets may be always yes, never,
+    or unknown.
+
+    >>> constant_answer(np.array([1.0, 1.0]), "binary"), constant_answer(np.array([1.0, 0.0]), "binary")
+    (1.0, None)
+    """
+    if task == "binary":
+        values = np.unique(y)
+        return None if len(values) > 1 else 2.0 * float(values[0]) - 1 if len(values) else 0.0
+    return None if len(y) else 0.0

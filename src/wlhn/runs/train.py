@@ -162,6 +162,7 @@ def _train(
         "warnings": [warning] if (warning := imbalance(problem.dataset, problem.split.train)) else [],
         "best_epoch": fitted.best.epoch,
         "epochs": len(fitted.history),
+        "chosen": dict(fitted.chosen),
         "scores": _scores(problem, fitted, answers),
         "test_scores": None if test is None else test.to_json(),
         "numerics": asdict(fitted.numerics),

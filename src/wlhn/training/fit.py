@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,7 @@ class Fitted:
     best: Epoch
     history: tuple[Epoch, ...]
     numerics: Numerics
+    chosen: Mapping[str, float] = field(default_factory=dict)  # what a model that fits afterwards chose, by name
 
 
 def fit(
@@ -105,6 +106,8 @@ class _Run:
         self.problem, self.seed, self.checkpoint, self.team = problem, seed, checkpoint, team
         self.settings, split = problem.settings.network, problem.split
         self.model = model
+        if isinstance(model, FitsAfterwards):
+            model.check_targets(problem.y[torch.from_numpy(split.train)], problem.dataset.task)
         team.join(model)
         self.optimizer = make_optimizer(self.model, self.settings)
         self.valid: Loader[Scored] = problem.batches(split.valid)
@@ -233,14 +236,16 @@ class _Run:
             )
         self.model.load_state_dict(self.best_state)
         self.model.cpu()
-        best = self._fit_afterwards(self.best) if isinstance(self.model, FitsAfterwards) else self.best
+        best, chosen = self.best, dict[str, float]()
+        if isinstance(self.model, FitsAfterwards):
+            best, chosen = self._fit_afterwards(self.model, best)
         some = self.problem.split.train[: REPORTED * self.settings.batch_size]
         numerics = numerical_report(self.model, self.problem.stream(some), self.first_nan)
-        return Fitted(self.model, best, tuple(self.history), numerics)
+        return Fitted(self.model, best, tuple(self.history), numerics, chosen)
 
-    def _fit_afterwards(self, best: Epoch) -> Epoch:
-        """Let a model fit what belongs beside its network; the best epoch with the scores of both together."""
-        assert isinstance(self.model, FitsAfterwards)
+    def _fit_afterwards(self, model: FitsAfterwards, best: Epoch) -> tuple[Epoch, dict[str, float]]:
+        """Let a model fit what belongs beside its network: (the best epoch with the scores of both together, what was
+        chosen)."""
         self.model.eval()
         problem = self.problem
         train, valid = (
@@ -254,9 +259,9 @@ class _Run:
             )
 
         given = {"y": self._targets(train), "task": problem.dataset.task, "seed": self.seed, "score": score}
-        self.model.fit_afterwards(train.inputs, valid.inputs, **given)
+        chosen = model.fit_afterwards(train.inputs, valid.inputs, **given)
         valid_loss, valid_metric = self._validate()
-        return replace(best, valid_loss=valid_loss, valid_metric=valid_metric)
+        return replace(best, valid_loss=valid_loss, valid_metric=valid_metric), chosen
 
 
 def _set_momentum(model: nn.Module, momentum: float) -> None:

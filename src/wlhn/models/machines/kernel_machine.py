@@ -33,7 +33,7 @@ from wlhn.kernels.matching import cut
 from wlhn.nn.encoders import Channels, check_width
 from wlhn.nn.machine import MachineOptions
 from wlhn.nn.memory import shaped, within
-from wlhn.nn.tree_machine import TreeMachine, known_targets, of_each_target
+from wlhn.nn.tree_machine import TreeMachine, constant_answer, known_targets, of_each_target
 from wlhn.options.option import option
 
 Array = NDArray[Any]
@@ -109,6 +109,8 @@ class KernelMachine(TreeMachine):
         from sklearn.svm import SVC, SVR
 
         known = known_targets(y, task)
+        if (always := constant_answer(y[known], task)) is not None:
+            return np.zeros((1, len(y))), np.array([always])
         if len(known) < len(y):
             matrix = matrix[np.ix_(known, known)]
         made = (SVR if task == "regression" else SVC)(kernel="precomputed", C=self.options.svm_penalty)

@@ -22,7 +22,7 @@ from wlhn.kernels.explicit import Code, coded_rows, for_scikit_learn, largest_co
 from wlhn.kernels.matching import match
 from wlhn.nn.machine import MachineOptions
 from wlhn.nn.memory import shaped, within
-from wlhn.nn.tree_machine import TreeMachine, known_targets, of_each_target
+from wlhn.nn.tree_machine import TreeMachine, constant_answer, known_targets, of_each_target
 from wlhn.options.option import option
 
 Array = NDArray[Any]
@@ -67,6 +67,10 @@ class WLLinear(TreeMachine):
         coefficient, intercept = [], []
         for column in of_each_target(y, task):
             known = known_targets(column, task)
+            if (always := constant_answer(column[known], task)) is not None:
+                coefficient.append(np.zeros((1, features.shape[1])))
+                intercept.append(np.array([always]))
+                continue
             made = (LinearSVR if task == "regression" else LinearSVC)(
                 C=self.options.svm_penalty, random_state=seed, max_iter=10_000
             )
