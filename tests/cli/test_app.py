@@ -107,7 +107,6 @@ def test_unknown_commands_and_options_leave_with_2() -> None:
         (["embed", "MUTAG", "--dimension", "1"], "dimension: must be 2 or more, found 1"),
         (["embed", "karate", "--initial", "uniform", "--rounds", "0"], "tree: it is a root alone"),
         (["bench", "refine", "--max-edges", "3"], "edges: must be 100 or more, found 3"),
-        (["bench", "refine", "--repeats", "0"], "repeats: must be 1 or more"),
         (["bench", "construct", "--rows", "3"], "rows and dimension: expected an even"),
     ],
 )

@@ -9,10 +9,9 @@ from typing import Annotated
 import typer
 
 from wlhn.cli.common.output import DataRoot, Json, Seed, note, print_json, print_table, working
-from wlhn.options.checks import check_at_least
 
 bench = typer.Typer(help="Speed, as ratios measured side by side.", no_args_is_help=True)
-Repeats = Annotated[int, typer.Option(help="The best of this many runs counts.")]
+Repeats = Annotated[int, typer.Option(min=1, help="The best of this many runs counts.")]
 
 
 @bench.command("refine")
@@ -28,7 +27,6 @@ def refine(
     from wlhn.bench.refinement import CONTEST, ROUNDS, contest, growth
     from wlhn.bench.stable import NODES, stable_races
 
-    _check_repeats(repeats)
     with working(f"racing PyG and networkx on {min(CONTEST, max_edges):,} directed edges, {ROUNDS} rounds"):
         race = contest(min(CONTEST, max_edges), repeats, seed)
     with working("to the stable colouring of five graphs"):
@@ -89,7 +87,6 @@ def construct(
     """One level of DiffHypCon, forward and backward on one thread, against the GIN MLP on the same rows."""
     from wlhn.bench.construction import construction
 
-    _check_repeats(repeats)
     with working(f"{repeats} rounds of {rows:,} rows"):
         result = construction(rows, dimension, repeats, seed)
     if json:
@@ -118,7 +115,6 @@ def epoch(
     """One training epoch of WLHN against PyG's GIN and against itself node by node (d = 64, T = 3, batch 128)."""
     from wlhn.bench.epoch import TEN, measure_epoch
 
-    _check_repeats(repeats)
     rows = []
     for name in data or TEN:
         with working(f"{name}: epochs of WLHN and GIN in turn"):
@@ -162,7 +158,6 @@ def baselines(
     """One training epoch of each baseline against the straightforward PyG model (d = 64, T = 3, batch 128)."""
     from wlhn.bench.baselines import measure_baselines
 
-    _check_repeats(repeats)
     with working(f"{data}: epochs of ours and PyG's in turn"):
         rows = list(measure_baselines(data, data_root=data_root, repeats=repeats, num_threads=threads))
     if json:
@@ -190,7 +185,6 @@ def kernels(
     """Matrices of the WL and the optimal assignment kernel against GraKeL's, from graphs to normalised matrix."""
     from wlhn.bench.kernels import KERNELS, measure_kernel
 
-    _check_repeats(repeats)
     rows = []
     for name in data or ["NCI1"]:
         for kind in KERNELS:
@@ -268,7 +262,3 @@ def scale(
                 for c in drawn
             ],
         )
-
-
-def _check_repeats(repeats: int) -> None:
-    check_at_least("repeats", repeats, 1)

@@ -1,1 +1,1 @@
-"""Training, selection and assessment: runs, protocols, jobs and their results on disk."""
+"""Selection and assessment: protocols, grids, search, jobs and who does them, outcomes and their comparison."""

@@ -50,9 +50,3 @@ def kept_matrix(kind: str, hierarchy: Hierarchy, depth: int, compare: Callable[[
         while len(_kept) > 1 and sum(each.size for each in _kept.values()) > KEPT_NUMBERS:
             _kept.popitem(last=False)
     return matrix
-
-
-def forget_matrices() -> None:
-    """Forget all matrices that are kept."""
-    with _lock:
-        _kept.clear()

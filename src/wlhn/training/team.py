@@ -1,4 +1,4 @@
-"""DistributedTeam that train one model together: each takes a part of every batch, and they add up what they find.
+"""Workers that train one model together: each takes a part of every batch, and they add up what they find.
 
 The step of N workers is that of one with the whole batch, up to rounding. Parts are about equal in work, which is rows
 and the entries between them, not graphs. The loss of a part counts by its share of the batch's known targets, gradients
