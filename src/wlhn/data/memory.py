@@ -243,7 +243,7 @@ def _targets_of(y: ArrayLike, name: str, task: TaskChoice | None, missing: str |
     if values.ndim == 2 and values.dtype.kind in "iufb":
         numbers = values.astype(np.float32)
         if np.isinf(numbers).any():
-            raise InputError(f"{name}, y, row {np.argwhere(np.isinf(numbers))[0][0]}: expected a finite number")
+            raise InputError(f"{name}, y, row {np.argwhere(np.isinf(numbers))[0][0]}: must be a finite number")
         answers = task != "regression" and (np.isnan(numbers) | (numbers == 0) | (numbers == 1)).all()
         if not answers and task == "classification":
             raise InputError(f"{name}, y: several columns ({values.shape[1]}) must hold 0 and 1 for classification")
@@ -254,7 +254,7 @@ def _targets_of(y: ArrayLike, name: str, task: TaskChoice | None, missing: str |
         values = np.array([None if str(value) == missing else value for value in values.tolist()], dtype=object)
     column = pd.Series(values) if values.dtype.kind in "iuf" else attributes(values.tolist(), range(len(values)))
     if values.dtype.kind == "f" and np.isinf(values).any():
-        raise InputError(f"{name}, y, row {np.flatnonzero(np.isinf(values))[0]}: expected a finite number")
+        raise InputError(f"{name}, y, row {np.flatnonzero(np.isinf(values))[0]}: must be a finite number")
     frame = pd.DataFrame({"y": column})
     columns = infer_columns(frame, expected=(), roles={"y": "target"}, task=task)
     return replace(encode_targets(Table(Path(name), frame, columns), task, missing), targets=())

@@ -104,7 +104,7 @@ class CategoryEncoder(nn.Module):
         beyond = (x < -1) | (x >= self.size)
         if beyond.any():
             column = int(beyond.any(0).int().argmax())
-            raise InputError(f"x, column {column}: expected categories 0 to {self.sizes[column] - 1}")
+            raise InputError(f"x, column {column}: categories must be 0 to {self.sizes[column] - 1}")
         unknown = x < 0
         rows = self.embedding(torch.where(unknown, 0, x) + self.start)
         if self.training and self.dropout.p:

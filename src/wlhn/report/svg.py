@@ -19,7 +19,7 @@ def write_svg(path: str | Path, width: float, height: float, parts: Sequence[str
     """Write elements as a picture on white, the same bytes for the same elements."""
     path = Path(path)
     if path.suffix != ".svg":
-        raise InputError(f"{path}: expected a name that ends in .svg")
+        raise InputError(f"{path}: the name must end in .svg")
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
         f'height="{height:g}" font-family="DejaVu Sans, Helvetica, Arial, sans-serif" font-size="12">'
