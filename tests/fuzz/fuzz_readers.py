@@ -4,8 +4,8 @@
 
 A target is a small valid input and the function that reads it; variants of it are made by `harm.py`. Counted are inputs
 that were read, that were refused in a sentence, and everything else (any other exception or warning, a NaN that a model
-would see, more than a minute), of which each leaves a folder that reproduces it. The exit code says whether there was
-any of the latter. Not collected by pytest.
+would see, more than a minute of work), of which each leaves a folder that reproduces it. The exit code says whether
+there was any of the latter. Not collected by pytest.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from wlhn.evaluation.outcome import read_outcome
 from wlhn.models.registry import MODELS, model_class
 from wlhn.training.settings import Settings
 
-SECONDS = 60
+SECONDS = 60  # of the processor: a busy machine is no finding
 LIMIT = "256M"
 
 
@@ -102,7 +102,7 @@ TARGETS.append(Target("evaluation.json", {"evaluation.json": outcome_document()}
 
 def outcome(target: Target, folder: Path) -> str:
     """How one input ended: "read", "refused", or what else happened."""
-    signal.alarm(SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -112,7 +112,7 @@ def outcome(target: Target, folder: Path) -> str:
     except BaseException:
         return traceback.format_exc()
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     return "read"
 
 
@@ -176,7 +176,7 @@ def main() -> None:
     parser.add_argument("--only", help="a part of the names of targets")
     parser.add_argument("--keep", type=Path, help="where reproductions go; without it, a new temporary folder")
     arguments = parser.parse_args()
-    signal.signal(signal.SIGALRM, too_slow)
+    signal.signal(signal.SIGPROF, too_slow)
     for model in MODELS.names():  # whose imports, not our readers, may warn
         model_class(model)
     kept = arguments.keep or Path(tempfile.mkdtemp(prefix="wlhn-fuzz-"))

@@ -75,15 +75,20 @@ def start(place: Path, command: str, out: Path, before: Callable[[], None] | Non
 
 
 def check_said(process: "subprocess.Popen[str]", said: str) -> str:
-    """How a process ended, in a word; a command that does not end well says why in a sentence, as its last line."""
+    """How a process ended, in a word; a command that does not end well says why in a sentence, as its last line.
+
+    A traceback without a line of ours is Python's own: an interrupt before the program has begun, or a worker whose
+    parent was killed while it sent the worker what to do.
+    """
     code, last = process.returncode, (said.strip().splitlines() or [""])[-1]
-    if "Traceback" in said and not (last == "KeyboardInterrupt" and "wlhn/cli/app.py" not in said):
-        raise DifferenceError(said[-3000:])  # an interrupt before the program has begun is Python's own
-    if code in (0, -9):
+    early = last == "KeyboardInterrupt"
+    if "Traceback" in said and ("/wlhn/" in said or not (early or code == -signal.SIGKILL)):
+        raise DifferenceError(said[-3000:])
+    if code in (0, -signal.SIGKILL):
         return "done" if code == 0 else "killed"
     if code == 2 and last.startswith("error: "):
         return "refused in a sentence"
-    if (code == 130 and "the same command goes on" in last) or last == "KeyboardInterrupt":
+    if early or (code == 130 and "the same command goes on" in last):
         return "interrupted"
     raise DifferenceError(f"exit code {code}: {said[-3000:]!r}")
 
