@@ -69,7 +69,7 @@ def test_new_graphs_in_the_units_of_the_fit(graphs: Graphs) -> None:
 def test_bad_input(graphs: Graphs) -> None:
     with pytest.raises(InputError, match="takes columns of node features, found 'degree'"):
         TreeWasserstein(continuous=True, start="degree").fit(graphs)
-    with pytest.raises(InputError, match="edge_labels: continuous transport has no such thing"):
+    with pytest.raises(InputError, match="edge_labels=True: continuous transport has no such thing"):
         TreeWasserstein(continuous=True, edge_labels=True).fit(graphs)
     with pytest.raises(InputError, match="no column 1 of node features"):
         TreeWasserstein(continuous=True).fit(graphs).transform([nx.path_graph(2)])

@@ -255,6 +255,8 @@ def test_a_matrix_too_large_is_refused_before_the_work(monkeypatch: pytest.Monke
         (TreeWasserstein, {"gamma": 0}, "gamma: expected a number above 0"),
         (TreeWasserstein, {"continuous": True}, "no node features"),
         (TreeWasserstein, {"continuous": True, "normalise": False}, "normalise=False: continuous"),
+        (TreeWasserstein, {"continuous": True, "bins": 4}, "bins=4: continuous"),
+        (TreeWasserstein, {"continuous": True, "binning": "k-means"}, "binning=k-means: continuous"),
         (WLFeatures, {"code": "tfidf"}, "code: must be"),
         (WLFeatures, {"min_graphs": 0}, "min_graphs: must be 1 or more"),
     ],

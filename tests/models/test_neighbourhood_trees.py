@@ -31,8 +31,8 @@ def test_numbering_of_a_larger_graph_does_not_matter() -> None:
     order = np.random.default_rng(2).permutation(300)
     place = np.argsort(order)
     model = NeighbourhoodTrees(in_channels=1, rounds=2, out_channels=1)
-    one = model.features(Inputs(x, edges, np.zeros(300, int), None), True)
-    other = model.features(Inputs(x[order], place[edges], np.zeros(300, int), None), True)
+    one = model.features(Inputs(x, edges, np.zeros(300, int), None))
+    other = model.features(Inputs(x[order], place[edges], np.zeros(300, int), None))
     np.testing.assert_array_equal(other, one[order])
 
 

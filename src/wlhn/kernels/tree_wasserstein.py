@@ -23,7 +23,8 @@ Array = NDArray[Any]
 class TreeWasserstein(MatrixTransformer):
     """The Wasserstein distance of graphs in the tree of colours, or a kernel made of it.
 
-    `depth`, `start`, `edge_labels`, `binning` and `bins` are those of `WLKernel`.
+    `depth`, `start`, `edge_labels`, `binning` and `bins` are those of `WLKernel`; `continuous` has no edge labels, bins
+    or unequal weights of graphs.
 
     Args:
         weights: lengths of the tree's edges, one for each depth; None: all 1, the WL distance.
@@ -71,9 +72,10 @@ class TreeWasserstein(MatrixTransformer):
         if not self.continuous:
             self._fit_tree(graphs)
             return self
-        if self.edge_labels or not self.normalise:
-            wrong = "edge_labels" if self.edge_labels else "normalise=False"
-            raise InputError(f"{wrong}: continuous transport has no such thing; leave it out")
+        usual, given = type(self)().get_params(), self.get_params()
+        for name in ("edge_labels", "normalise", "binning", "bins"):
+            if given[name] != usual[name]:
+                raise InputError(f"{name}={given[name]}: continuous transport has no such thing; leave it out")
         check_depth(self.depth, self.weights)
         read, self.columns_ = read_graphs(graphs)
         self.attributes_ = self._attributes(read)

@@ -65,8 +65,8 @@ class Machine(Model, ABC):
         self.learners: list[Any] = []
 
     @abstractmethod
-    def features(self, inputs: Inputs, first_time: bool) -> NDArray[Any]:
-        """One row for each graph (or node); `first_time` says that these are what to learn from."""
+    def features(self, inputs: Inputs) -> NDArray[Any]:
+        """One row for each graph (or node)."""
 
     @abstractmethod
     def classifier(self, seed: int) -> Any:
@@ -75,10 +75,6 @@ class Machine(Model, ABC):
     @abstractmethod
     def regressor(self, seed: int) -> Any:
         """A scikit-learn regressor for these features."""
-
-    def log_odds(self, learner: Any, features: NDArray[Any]) -> NDArray[Any]:
-        """Scores (rows, classes the classifier knows), the more the likelier."""
-        return np.log(np.maximum(learner.predict_proba(features), LEAST))
 
     def fit(
         self,
@@ -97,7 +93,7 @@ class Machine(Model, ABC):
         given |= {"task": torch.tensor(TASKS.index(task)), "seed": torch.tensor(seed)}
         if_given = {"edge_attr": edge_attr, "rows": rows}
         self.memory = given | {name: tensor for name, tensor in if_given.items() if tensor is not None}
-        features = self.features(self._inputs(x, edge_index, batch, edge_attr), first_time=True)
+        features = self.features(self._inputs(x, edge_index, batch, edge_attr))
         features = features if rows is None else features[rows.numpy()]
         if task == "classification":
             self.learners = [_learn(self.classifier(seed), features, y.numpy())]
@@ -113,19 +109,14 @@ class Machine(Model, ABC):
         """Outputs (graphs or nodes, out_channels)."""
         if not self.learners:
             raise InputError(f"{type(self).__name__}: is not trained yet; call `fit` first")
-        features = self.features(self._inputs(x, edge_index, batch, edge_attr), first_time=False)
+        features = self.features(self._inputs(x, edge_index, batch, edge_attr))
         task = TASKS[int(self.memory["task"])]
         if task == "classification":
-            return torch.from_numpy(self._scores(self.learners[0], features, self.out_channels)).float()
+            return torch.from_numpy(_log_odds(self.learners[0], features, self.out_channels)).float()
         if task == "regression":
             return torch.from_numpy(np.stack([learner.predict(features) for learner in self.learners], axis=1)).float()
-        scores = [self._scores(learner, features, 2) for learner in self.learners]
+        scores = [_log_odds(learner, features, 2) for learner in self.learners]
         return torch.from_numpy(np.stack([score[:, 1] - score[:, 0] for score in scores], axis=1)).float()
-
-    def _scores(self, learner: Any, features: NDArray[Any], classes: int) -> NDArray[Any]:
-        scores = np.full((len(features), classes), np.log(LEAST))
-        scores[:, learner.classes_.astype(int)] = self.log_odds(learner, features)
-        return scores
 
     def _inputs(self, x: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Inputs:
         check_width(x, self.in_channels)
@@ -145,6 +136,13 @@ class Machine(Model, ABC):
         )
         inputs = m["x"], m["edge_index"], m["batch"], m.get("edge_attr")
         self.fit(*inputs, y=m["y"], task=TASKS[int(m["task"])], seed=int(m["seed"]), rows=m.get("rows"))
+
+
+def _log_odds(learner: Any, features: NDArray[Any], classes: int) -> NDArray[Any]:
+    """(rows, classes), also of classes that the learner has never seen."""
+    scores = np.full((len(features), classes), np.log(LEAST))
+    scores[:, learner.classes_.astype(int)] = np.log(np.maximum(learner.predict_proba(features), LEAST))
+    return scores
 
 
 def _learn(learner: Any, features: NDArray[Any], y: NDArray[Any]) -> Any:

@@ -55,7 +55,7 @@ class MorganForest(Machine):
         self.atom_columns = OGB_ATOM if _like_ogb(in_channels) else None
         self.bond_columns = OGB_BOND if self.atom_columns is not None else None
 
-    def features(self, inputs: Inputs, first_time: bool) -> NDArray[Any]:
+    def features(self, inputs: Inputs) -> NDArray[Any]:
         """Fingerprints (graphs, BITS) of zeros and ones."""
         from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
 

@@ -46,7 +46,7 @@ class NeighbourhoodTrees(Machine):
     def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
         super().__init__(in_channels, out_channels, **keywords)
 
-    def features(self, inputs: Inputs, first_time: bool) -> NDArray[Any]:
+    def features(self, inputs: Inputs) -> NDArray[Any]:
         """A node's own features and the statistics of all rounds, side by side."""
         columns = inputs.x.shape[1] * (5 ** (self.options.rounds + 1) - 1) // 4
         if columns > MOST_COLUMNS:
