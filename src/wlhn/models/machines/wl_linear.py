@@ -31,9 +31,9 @@ Array = NDArray[Any]
 @dataclass(frozen=True)
 class WLLinearOptions(MachineOptions):
     code: Code = option(
-        "log",
-        "What a machine sees of a colour that n nodes have: log(1 + n), n, or a 0/1 for each k up to n (a linear "
-        "machine on these is an optimal assignment machine).",
+        "thermometer",
+        "What a machine sees of a colour that n nodes have: a 0/1 for each k up to n (a linear machine on these is an "
+        "optimal assignment machine), log(1 + n), or n.",
     )
     min_graphs: int = option(2, "Colours of fewer training graphs are left out.", at_least=1)
     svm_penalty: float = option(1.0, "C, what a training error costs the machine.", above=0)
