@@ -72,6 +72,17 @@ def test_interrupted_after_any_epoch_it_gives_the_same_numbers(
     assert numbers(fit(problem(settings=settings), seed=4)) != numbers(whole)
 
 
+def test_what_other_instructions_began_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fit(problem(), seed=3, checkpoint=tmp_path / "checkpoint")
+    trained: list[int] = []
+    monkeypatch.setattr("wlhn.training.fit._Run._train", lambda run, number: trained.append(number) or 0.0)
+    fit(problem(), seed=3, checkpoint=tmp_path / "checkpoint")
+    assert trained == []  # all epochs were there
+    monkeypatch.setattr("wlhn.training.fit.is_portable", lambda: True)
+    fit(problem(), seed=3, checkpoint=tmp_path / "checkpoint")
+    assert trained[0] == 1
+
+
 def test_a_damaged_or_foreign_checkpoint_is_none(tmp_path: Path) -> None:
     whole, checkpoint = numbers(fit(problem(), seed=3)), tmp_path / "checkpoint"
     fit(problem(), seed=4, checkpoint=checkpoint)  # of another run

@@ -24,6 +24,7 @@ from wlhn.batching.collator import NodeBatch
 from wlhn.batching.loader import Loader
 from wlhn.errors import InputError
 from wlhn.nn.capabilities import FitsAfterwards, FittedInOneGo
+from wlhn.options.portable import is_portable
 from wlhn.options.training import TrainingOptions
 from wlhn.training.adam import Adam
 from wlhn.training.checkpoint import load_checkpoint, optimizer_tensors, restore_optimizer, save_checkpoint
@@ -121,9 +122,8 @@ class _Run:
         self.identity = ""
         self.saved = -math.inf  # when
         if checkpoint is not None:
-            self.identity = repr(
-                [code_version(), problem.settings.to_json(), split.hash, seed, data_hash(problem.dataset)]
-            )
+            run = [problem.settings.to_json(), split.hash, seed, data_hash(problem.dataset)]
+            self.identity = repr([code_version(), is_portable(), *run])  # what other instructions began is not mixed
             self._restore(checkpoint)
 
     @property
