@@ -71,6 +71,8 @@ def test_kernels_race_for_the_same_matrix(kind: str) -> None:
         (["construct", "--rows", "100", "--repeats", "1"], {"ratio_to_mlp", "rows", "dimension"}),
         (["scale", "--max-nodes", "200", "--data", "MUTAG", "--max-graphs", "50"], {"rows", "collections"}),
         (["baselines", "--repeats", "1"], {"rows"}),
+        (["evaluate", "MUTAG", "--splits", "1", "--epochs", "1"], {"rows"}),
+        (["predict", "--graphs", "300", "--repeats", "1"], {"latency_ratio", "throughput_ratio"}),
         (["kernels", "MUTAG", "--depth", "2", "--budget", "2", "--repeats", "1"], {"rows", "depth", "threads"}),
     ],
 )

@@ -8,9 +8,12 @@ from typing import Annotated
 
 import typer
 
+from wlhn.cli import bench_whole
 from wlhn.cli.common.output import DataRoot, Json, Seed, note, print_json, print_table, working
 
 bench = typer.Typer(help="Speed, as ratios measured side by side.", no_args_is_help=True)
+bench.command("evaluate")(bench_whole.evaluate)
+bench.command("predict")(bench_whole.predict)
 Repeats = Annotated[int, typer.Option(min=1, help="The best of this many runs counts.")]
 
 
