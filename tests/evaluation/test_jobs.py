@@ -23,7 +23,7 @@ from wlhn.errors import BusyError, InputError
 from wlhn.evaluation import jobs
 from wlhn.evaluation.comparison import compare
 from wlhn.evaluation.evaluate import evaluate
-from wlhn.evaluation.grids import grid_document, read_grid
+from wlhn.evaluation.grids import FOLDER, grid_document, read_grid
 from wlhn.evaluation.outcome import Outcome, SplitOutcome, Visited, Work, read_outcome
 from wlhn.evaluation.plan import Plan
 from wlhn.evaluation.protocols import PROTOCOLS, ten_fold
@@ -270,6 +270,19 @@ def test_grids_say_what_they_are() -> None:
 def test_the_grid_of_defaults_is_what_train_uses() -> None:
     for level in ("graph", "node"):
         assert read_grid("defaults", "gin", level) == [Settings.of("gin")]
+
+
+@pytest.mark.parametrize("name", ["paper", "lean", "fair", "defaults"])
+def test_our_grids_name_options_that_models_have(name: str) -> None:
+    """Where one reads them they are not checked: that would import every model."""
+    assert grid_document(str(FOLDER / f"{name}.json")) == grid_document(name)
+
+
+def test_a_grid_imports_no_other_model() -> None:
+    """PyG and scikit-learn take seconds, and WLHN does without them."""
+    code = "from wlhn.evaluation.grids import read_grid; read_grid('lean', 'wlhn', 'graph')"
+    check = "import sys; assert not {'torch_geometric', 'sklearn'} & sys.modules.keys()"
+    assert subprocess.run([sys.executable, "-c", f"{code}; {check}"]).returncode == 0
 
 
 def test_paired_tests_see_a_shift_and_no_difference() -> None:
