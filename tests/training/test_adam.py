@@ -12,7 +12,7 @@ ALONE = """
 import sys, torch
 from wlhn.training.adam import Adam
 x = torch.nn.Parameter(torch.ones(3))
-optimizer = Adam([x], lr=0.1)
+optimizer = Adam([x], lr=0.1, foreach=True)
 optimizer.zero_grad()
 x.square().sum().backward()
 optimizer.step()
@@ -23,12 +23,13 @@ assert not any(name.startswith("torch._dynamo") for name in sys.modules)
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("decay", [0.0, 0.1])
-def test_steps_are_torchs_bit_for_bit(dtype: torch.dtype, decay: float) -> None:
+@pytest.mark.parametrize("foreach", [None, True])
+def test_steps_are_torchs_bit_for_bit(dtype: torch.dtype, decay: float, foreach: bool | None) -> None:
     ends, states = [], []
-    for kind in (torch.optim.Adam, Adam):
+    for kind, given in ((torch.optim.Adam, {"foreach": False}), (Adam, {"foreach": foreach})):
         torch.manual_seed(0)
         model = torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.ReLU(), torch.nn.Linear(7, 2)).to(dtype)
-        optimizer = kind(model.parameters(), lr=0.01, weight_decay=decay)
+        optimizer = kind(model.parameters(), lr=0.01, weight_decay=decay, **given)
         for step in range(20):
             optimizer.zero_grad()
             model(torch.randn(11, 5, dtype=dtype)).square().mean().backward()

@@ -33,7 +33,7 @@ from wlhn.training.metrics import METRICS
 from wlhn.training.numerics import Numerics, first_nan, numerical_report
 from wlhn.training.problem import Problem, Scored
 from wlhn.training.provenance import code_version, data_hash
-from wlhn.training.team import Team, forked_randomness
+from wlhn.training.team import Team, forked_randomness, seed_torch
 
 REST = 1.0  # seconds between checkpoints: one after each epoch of 10 ms would take twice as long as the epoch
 REPORTED = 16  # batches of training items that the numerical report looks at
@@ -147,7 +147,7 @@ class _Run:
     def _train(self, number: int) -> float:
         """One pass over the training items; the mean loss."""
         draw = np.random.SeedSequence([self.seed, number]).generate_state(2)
-        torch.manual_seed(int(draw[0]) + self.team.rank)
+        seed_torch(int(draw[0]) + self.team.rank)
         shuffled = self.team.parts(
             self.problem, self.problem.batches(self.problem.split.train, shuffle_seed=int(draw[1]))
         )
@@ -294,7 +294,8 @@ def make_optimizer(model: nn.Module, settings: TrainingOptions) -> Optimizer:
     """Adam, or Riemannian Adam for points on manifolds (the hyperbolic head's)."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if settings.optimizer == "adam":
-        return Adam(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+        # foreach: the same numbers, without a turn of Python for each parameter
+        return Adam(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay, foreach=True)
     from geoopt.optim import RiemannianAdam
 
     return RiemannianAdam(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
@@ -309,5 +310,5 @@ def _part(name: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 def _own_randomness(seed: int) -> Any:
     """Torch's generator, seeded, inside the block; as it was before, after it."""
     with forked_randomness():
-        torch.manual_seed(int(np.random.SeedSequence(seed).generate_state(1)[0]))
+        seed_torch(int(np.random.SeedSequence(seed).generate_state(1)[0]))
         yield

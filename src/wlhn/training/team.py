@@ -56,7 +56,7 @@ class BatchPart(Scored):
         if not self.whole:
             return super().outputs(model)
         with forked_randomness():
-            torch.manual_seed(torch.initial_seed() - self.team.rank)  # the epoch's, to which each added its rank
+            seed_torch(torch.initial_seed() - self.team.rank)  # the epoch's, to which each added its rank
             return super().outputs(model)
 
 
@@ -104,6 +104,19 @@ class DistributedTeam(Team):
 def forked_randomness() -> AbstractContextManager[None]:
     """Torch's generators, of the CPU and of the GPU in use, after the block as they were before it."""
     return torch.random.fork_rng([torch.cuda.current_device()] if torch.cuda.is_initialized() else [])
+
+
+def seed_torch(seed: int) -> None:
+    """`torch.manual_seed`, which without a GPU in use remembers the call and its stack each time, in vain.
+
+    >>> with forked_randomness():
+    ...     seed_torch(3)
+    ...     torch.initial_seed()
+    3
+    """
+    torch.default_generator.manual_seed(seed)
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(seed)
 
 
 def balanced_parts(work: NDArray[Any], parts: int) -> list[NDArray[np.int64]]:
