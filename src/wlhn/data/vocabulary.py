@@ -41,11 +41,11 @@ class Columns:
     def of(values: NDArray[Any], standardise: bool = False) -> Columns:
         if np.issubdtype(values.dtype, np.integer):
             return Columns(values.shape[1], tuple(tuple(np.unique(column).tolist()) for column in values.T))
-        if not standardise or not len(values):
+        # Columns of 0 and 1 stay: a rare 1 would become huge. So do columns that never change.
+        if not standardise or not len(values) or (stay := ((values == 0) | (values == 1)).all(axis=0)).all():
             return Columns(values.shape[1], None)
         mean, deviation = values.mean(axis=0, dtype=np.float64), values.std(axis=0, dtype=np.float64)
-        # Columns of 0 and 1 stay: a rare 1 would become huge. So do columns that never change.
-        stay = ((values == 0) | (values == 1)).all(axis=0) | (deviation == 0)
+        stay = stay | (deviation == 0)
         shift, scale = np.where(stay, 0.0, mean), np.where(stay, 1.0, deviation)
         return Columns(values.shape[1], None, tuple(shift.tolist()), tuple(scale.tolist()))
 
