@@ -14,7 +14,7 @@ from wlhn.data.cache import cache_root
 from wlhn.data.download import download, fetch, unpack
 from wlhn.data.load import _check
 from wlhn.data.readers.geom_gcn import EDGES, NODES
-from wlhn.data.registry import Known, locate
+from wlhn.data.registry import KNOWN, Known, Location, locate
 from wlhn.errors import InputError
 
 
@@ -154,6 +154,12 @@ def test_what_is_not_the_set_is_refused_and_removed(server: Server, tmp_path: Pa
         fetch("MUTAG", mutag(server), check=lambda path: _check("MUTAG", path))
     assert locate("MUTAG", None).found == "built in"
     assert not (cache_root() / "incoming" / "tu" / "MUTAG.zip").exists()
+
+
+def test_without_grakel_mutag_is_downloaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert locate("MUTAG", None) == Location(None, "download")
+    assert KNOWN["MUTAG"].addresses
 
 
 def test_no_server_and_no_file_are_said_in_one_sentence(server: Server, tmp_path: Path) -> None:

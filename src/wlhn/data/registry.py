@@ -115,8 +115,8 @@ def locate(name: str, data_root: Path | None) -> Location:
                 return Location(data_root / place, "data root")
     if known.place and _whole(known.kind, cache_root() / "raw" / known.place):
         return Location(cache_root() / "raw" / known.place, "cache")
-    if name == "MUTAG":
-        return Location(mutag_folder(), "built in")
+    if name == "MUTAG" and (folder := mutag_folder()) is not None:
+        return Location(folder, "built in")
     if known.kind == "generated":
         return Location(None, "built in")
     return Location(None, "download")
