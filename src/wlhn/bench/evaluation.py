@@ -23,7 +23,7 @@ from torch.nn.functional import cross_entropy
 from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
-from wlhn.batching.refined import forget
+from wlhn.batching.refined import forget_hierarchies
 from wlhn.bench.epoch import PlainGIN
 from wlhn.bench.timing import alternate, threads
 from wlhn.data import Dataset, features, load
@@ -72,7 +72,7 @@ def measure_evaluation(
     done: list[JobResult] = []
 
     def wlhn(candidates: list[Settings], splits: int | None, final_runs: int | None = None) -> None:
-        forget()  # colours that an earlier one has left
+        forget_hierarchies()  # colours that an earlier one has left
         with tempfile.TemporaryDirectory(prefix="wlhn") as folder:
             asked: dict[str, Any] = {"num_splits": splits, "final_runs": final_runs, "seed": seed}
             evaluate(dataset, candidates, Path(folder), protocol=protocol, **asked)
@@ -116,7 +116,8 @@ def make_jobs(dataset: Dataset, splits: list[Split]) -> Callable[[JobResult], fl
 
     def do(result: JobResult) -> float:
         settings, split = result.job.settings, splits[result.job.split]
-        options, training = settings.options, settings.network
+        options: Any = settings.options  # of a network
+        training = settings.network
         model = PlainGIN(
             x.shape[1],
             dataset.num_outputs,

@@ -22,9 +22,9 @@ from wlhn.data import features, load
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, to_pyg
-from wlhn.runs.trained import CHUNK, Trained
+from wlhn.runs.trained import Trained
 from wlhn.training.fit import fit
-from wlhn.training.problem import Problem
+from wlhn.training.problem import GRAPHS_AT_A_TIME, Problem
 from wlhn.training.settings import Settings
 
 ROUNDS = 20  # of one graph's answer, for each round of all graphs
@@ -106,7 +106,7 @@ def _pyg(dataset: Any, drawn: Any) -> Callable[[int], int]:
         with torch.no_grad():
             if count == 1:  # as one would ask for it: no batch, no loader
                 return len(model(many[0].x, many[0].edge_index).softmax(1))
-            batches = DataLoader(many[:count], CHUNK)
+            batches = DataLoader(many[:count], GRAPHS_AT_A_TIME)
             return sum(len(model(b.x, b.edge_index, b.batch).softmax(1)) for b in batches)
 
     return answer
