@@ -104,7 +104,9 @@ def test_gradients_through_three_levels_are_those_of_finite_differences(
 
 
 @pytest.mark.parametrize("child_ptr", [torch.arange(33), None], ids=["compiled", "readable"])
-@pytest.mark.parametrize("tau", [1.0, 2 * math.asinh(1), 5.0, torch.linspace(0.6, 3.0, 32)], ids=str)
+@pytest.mark.parametrize(
+    "tau", [1.0, 2 * math.asinh(1), 5.0, torch.linspace(0.6, 3.0, 32)], ids=["short", "tau*", "long", "each its own"]
+)
 def test_float32_at_depth_1000(tau: Any, child_ptr: Tensor | None) -> None:
     """Relative error of r and of directions below 1e-5, with finite gradients all the way up."""
     rows, parent = 32, torch.arange(32)
