@@ -131,17 +131,35 @@ def test_a_check_finds_a_result_that_comes_out_otherwise(whole: Path, grid: Path
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.json")} == before
 
     path = tmp_path / PLACE / "gin" / "evaluation.json"
-    for field, items in (("test_scores", "test"), ("valid", "validation")):
+    kinds = {"test_scores": "test score", "valid": "validation score", "valid_loss": "validation loss"}
+    for field, kind in kinds.items():
         outcome = json.loads(before[path])
         score = outcome["splits"][0][field][1]
-        outcome["splits"][0][field][1] = score + 1e-15
+        outcome["splits"][0][field][1] = score + 0.25
+        outcome["made_with"] |= {"torch": "0.1"}
+        del outcome["made_with"]["processor"]
         path.write_text(json.dumps(outcome))
         assert wlhn(*command, "2").code == 0  # the first runs on the two splits
         ran = wlhn(*command, "3")
         assert ran.code == 2
-        assert "MUTAG, gin: failed: 1 of 3 runs came out otherwise, by up to " in ran.err
-        assert f"(split 0, seed 2, {items} items: {score}, but was stored as {score + 1e-15}); the same as" in ran.err
+        said = f"1 of 3 runs came out otherwise: {kind} by up to 0.25 (split 0, seed 2: {score}, stored"
+        assert f"MUTAG, gin: failed: {said}" in ran.err
+        assert "torch was 0.1 and is " in ran.err
+        assert "not recorded: processor" in ran.err
+        assert "numpy" not in ran.err  # which is the same
         assert "MUTAG, wlhn: 3 runs again, the same" in ran.err
+    outcome = json.loads(
+        before[path]
+    )  # the least difference counts; older outcomes know less, and are compared in that
+    outcome["splits"][0]["test_scores"][1] += 1e-15
+    del outcome["made_with"]
+    for split in outcome["splits"]:
+        del split["valid_loss"]
+    path.write_text(json.dumps(outcome))
+    ran = wlhn(*command, "3")
+    assert re.search(
+        r"otherwise: test score by up to \S+e-1\d \(split 0, seed 2: .*; not recorded: processor, ", ran.err
+    )
     path.write_text(json.dumps(json.loads(before[path]) | {"data_hash": "0" * 12}))
     ran = wlhn(*command, "1", "--jobs", "2")
     assert "MUTAG, gin: failed: split 0, seed 1: MUTAG: its hash is" in ran.err
@@ -198,7 +216,7 @@ def test_a_result_file_that_lacks_something_is_named(whole: Path, tmp_path: Path
             assert ran.code == 2
             assert re.search(f"{item}.*(field|splits).*{field}|{item}, {field}: ", ran.err)
         (tmp_path / item).write_text(json.dumps(whole_file))
-        for field in whole_file.get("splits", [{}])[0].keys() - {"scores"}:
+        for field in whole_file.get("splits", [{}])[0].keys() - {"scores", "valid_loss"}:
             damaged = [{key: value for key, value in split.items() if key != field} for split in whole_file["splits"]]
             (tmp_path / item).write_text(json.dumps(whole_file | {"splits": damaged}))
             ran = wlhn("report", tmp_path, "--out", tmp_path / "RESULTS.md")

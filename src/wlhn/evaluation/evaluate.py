@@ -20,6 +20,7 @@ from wlhn.evaluation.job_folder import run_jobs
 from wlhn.evaluation.jobs import Job, JobResult, Shared, Started
 from wlhn.evaluation.outcome import (
     OUTCOME,
+    UNKNOWN,
     VALIDATION,
     Candidate,
     Outcome,
@@ -38,7 +39,7 @@ from wlhn.evaluation.search import Trial, search_each_split
 from wlhn.files import check_free, only_writer
 from wlhn.training.metrics import METRICS
 from wlhn.training.problem import depth_of
-from wlhn.training.provenance import data_hash, made_with
+from wlhn.training.provenance import data_hash
 from wlhn.training.scores import Scores
 from wlhn.training.settings import Settings
 
@@ -244,6 +245,7 @@ class _Running:
             test_scores=tuple(result.test for result in final if result.test is not None),
             seeds=tuple(result.job.seed for result in final),
             scores=_all_scores(final),
+            valid_loss=tuple(result.valid_loss for result in final),
         )
 
 
@@ -293,5 +295,11 @@ def _work(done: Row) -> Work:
         jobs=len(done),
         seconds=round(sum(result.seconds for result in done), 1),
         version=", ".join(sorted({result.version for result in done})),
-        made_with=made_with(),
+        made_with=_made_with(done),
     )
+
+
+def _made_with(done: Row) -> dict[str, str]:
+    """Processors and libraries of all jobs; more than one of a kind, where they ran in more than one place."""
+    names = dict.fromkeys(name for result in done for name in result.made_with)
+    return {name: " or ".join(sorted({result.made_with.get(name, UNKNOWN) for result in done})) for name in names}

@@ -31,7 +31,7 @@ from wlhn.runs.train import answers_on
 from wlhn.training.fit import fit
 from wlhn.training.numerics import Numerics
 from wlhn.training.problem import Problem, depth_of
-from wlhn.training.provenance import code_version
+from wlhn.training.provenance import code_version, made_with
 from wlhn.training.scores import Scores
 from wlhn.training.settings import Settings
 
@@ -103,6 +103,7 @@ class JobResult:
     seconds: float
     scores: Scores | None = None  # every metric on the test items
     chosen: Mapping[str, float] = field(default_factory=dict)  # by a model that fits something after its network
+    made_with: Mapping[str, str] = field(default_factory=dict)  # processor and libraries; older results do not say
 
     def to_json(self) -> dict[str, Any]:
         values = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -208,7 +209,10 @@ def _run(job: Job, shared: Shared, checkpoint: Path | None) -> JobResult:
     if shared.data_hash != job.data_hash:
         raise InputError(f"{job.data}: its hash is {shared.data_hash}, but the job is about {job.data_hash}")
     if split.hash != job.split_hash:
-        raise InputError(f"{job.data}, split {job.split}: is {split.hash}, but the job is about {job.split_hash}")
+        raise InputError(
+            f"{job.data}, split {job.split}: is {split.hash}, but the job is about {job.split_hash}; give the data with the "
+            "splits that were published with them (--data-root or WLHN_DATA)"
+        )
     problem = _problem(job, dataset, split)
     fitted = fit(problem, job.seed, checkpoint, stop=lambda past: behind(past, job.stops, problem.metric))
     sound = fitted.history if fitted.numerics.first_nan is None else fitted.history[:-1]
@@ -238,6 +242,7 @@ def _run(job: Job, shared: Shared, checkpoint: Path | None) -> JobResult:
         seconds=round(time.time() - started, 3),
         scores=None if answers is None else answers.scores(),
         chosen=fitted.chosen,
+        made_with=made_with(),
     )
 
 

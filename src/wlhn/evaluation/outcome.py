@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from wlhn.training.scores import Scores
 from wlhn.training.settings import Settings
 
 OUTCOME, VALIDATION = "evaluation.json", "validation.json"
+UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Work:
     jobs: int
     seconds: float
     version: str
-    made_with: str = ""  # processor and libraries; older outcomes do not say
+    made_with: Mapping[str, str] = field(default_factory=dict)  # processor and libraries; older outcomes do not say
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,11 @@ class SplitOutcome:
     test_scores: tuple[float, ...]
     seeds: tuple[int, ...]
     scores: tuple[Scores, ...] | None = None  # every metric on the test items; outcomes of before have none
+    valid_loss: tuple[float, ...] | None = None  # nor these
 
     def to_json(self) -> dict[str, Any]:
         scores = {} if self.scores is None else {"scores": [each.to_json() for each in self.scores]}
-        rest = {name: value for name, value in vars(self).items() if name != "scores"}
+        rest = {name: value for name, value in vars(self).items() if name != "scores" and value is not None}
         return rest | {"settings": self.settings.to_json()} | scores
 
 
@@ -121,7 +123,7 @@ class Outcome:
                 broken_runs=document["numerics"]["broken_runs"],
                 work=Work(
                     **{name: document[name] for name in ("jobs", "seconds", "version")},
-                    made_with=document.get("made_with", ""),
+                    made_with=_made_with(document.get("made_with", "")),
                 ),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -196,12 +198,28 @@ def _split(document: Mapping[str, Any], runs: int) -> SplitOutcome:
     values |= {name: tuple(document[name]) for name in ("valid", "test_scores", "seeds")}
     if any(len(values[name]) != runs for name in ("valid", "test_scores", "seeds")):
         raise ValueError(f"each split must have {runs} final runs")
-    scores = document.get("scores")
+    scores, losses = document.get("scores"), document.get("valid_loss")
+    if losses is not None and len(losses) != runs:
+        raise ValueError(f"each split must have the losses of {runs} final runs")
     return SplitOutcome(
         **values,
         settings=Settings.from_json(document["settings"]),
         scores=None if scores is None else tuple(Scores.from_json(each) for each in scores),
+        valid_loss=None if losses is None else tuple(losses),
     )
+
+
+def _made_with(given: str | Mapping[str, str]) -> dict[str, str]:
+    """By name; the first outcomes to say it have a line.
+
+    >>> _made_with("AVX2, as it is, torch 2.13.0+cpu")
+    {'instructions': 'AVX2, as it is', 'torch': '2.13.0+cpu'}
+    """
+    if not isinstance(given, str):
+        return dict(given)
+    *instructions, libraries = given.split(", ", 2) if given else ("",)
+    known = {"instructions": ", ".join(instructions)} if instructions else {}
+    return known | dict(each.rsplit(" ", 1) for each in libraries.split(", ") if each)
 
 
 def _known_metric(name: str) -> str:

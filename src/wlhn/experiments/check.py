@@ -1,4 +1,7 @@
-"""Stored results, checked: some of their final runs are done again and compared to the last digit."""
+"""Stored results, checked: some of their final runs are done again and compared to the last digit.
+
+Where they differ, it is said how far, and what of the code, the processor and the libraries differs too.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,13 @@ from dataclasses import dataclass
 from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
 from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, Shared, try_jobs
-from wlhn.evaluation.outcome import OUTCOME, Outcome, read_outcome
+from wlhn.evaluation.outcome import OUTCOME, Outcome, Work, read_outcome
 from wlhn.evaluation.progress import Progress
 from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.cells import cell_folder, each_cell, part_name
 from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.table import Column, Row, Table
+from wlhn.report.markdown import listed
 from wlhn.training.provenance import code_version, data_hash, made_with
 
 
@@ -35,7 +39,7 @@ def _checked(dataset: Dataset, column: Column, row: Row, request: Request) -> st
     protocol = PROTOCOLS[outcome.plan.protocol]
     splits = tuple(protocol.splits(dataset, outcome.plan.seed))
     shared = Shared(dataset, data_hash(dataset), splits, protocol.score)
-    waiting = {job.name: scores for job, scores in stored}
+    waiting = {job.name: numbers for job, numbers in stored}
     part = part_name(column, row)
     drift: list[Drift] = []
     request.say(part, Progress("again", len(stored)))
@@ -50,45 +54,77 @@ def _checked(dataset: Dataset, column: Column, row: Row, request: Request) -> st
     return f"{len(stored)} run{'s' * (len(stored) > 1)} again, the same"
 
 
-Scores = tuple[float, float]  # on validation and on test items
+@dataclass(frozen=True)
+class Numbers:
+    """What a final run came to; None what older outcomes did not keep."""
+
+    test: float | None
+    valid: float
+    valid_loss: float | None
+
+
+KINDS = {"test": "test score", "valid": "validation score", "valid_loss": "validation loss"}
 
 
 @dataclass(frozen=True)
 class Drift:
-    """A score that came out otherwise."""
+    """A number that came out otherwise."""
 
     run: str
-    items: str  # validation or test
+    kind: str
     before: float
     now: float
 
+    @property
+    def size(self) -> float:
+        return abs(self.now - self.before)
 
-def _drift(job: Job, result: JobResult | Failure, stored: Scores) -> list[Drift]:
+
+def _drift(job: Job, result: JobResult | Failure, stored: Numbers) -> list[Drift]:
     where = f"split {job.split}, seed {job.seed}"
     if isinstance(result, Failure):
         raise InputError(f"{where}: {result.reason}")
-    each = zip(("validation", "test"), stored, (result.valid, result.test), strict=True)
-    return [Drift(where, items, before, now) for items, before, now in each if now is not None and now != before]
+    pairs = ((kind, getattr(stored, kind), getattr(result, kind)) for kind in KINDS)
+    return [Drift(where, kind, old, new) for kind, old, new in pairs if None not in (old, new) and old != new]
 
 
 def _in_words(drift: list[Drift], runs: int, outcome: Outcome) -> str:
-    """How far off, and what may be the reason."""
-    worst = max(drift, key=lambda each: abs(each.now - each.before))
-    here, there = (code_version(), made_with()), (outcome.work.version, outcome.work.made_with or "not recorded")
-    what = f"made with {there[1]} by {there[0]}, now with {here[1]} by {here[0]}"
-    return (
-        f"{len({each.run for each in drift})} of {runs} runs came out otherwise, by up to "
-        f"{abs(worst.now - worst.before):.4g} ({worst.run}, {worst.items} items: {worst.now}, "
-        f"but was stored as {worst.before}); {'the same as then: ' + what if here == there else what}"
-    )
+    """How far off, number by number, and what may be the reason."""
+    worst = [
+        max(found, key=lambda each: each.size) for kind in KINDS if (found := [d for d in drift if d.kind == kind])
+    ]
+    far = [f"{KINDS[w.kind]} by up to {w.size:.3g} ({w.run}: {w.now}, stored {w.before})" for w in worst]
+    many = len({each.run for each in drift})
+    return f"{many} of {runs} runs came out otherwise: {listed(far)}; {reasons(outcome.work)}"
 
 
-def _final_runs(outcome: Outcome) -> list[tuple[Job, Scores]]:
-    """The jobs behind an outcome with their scores: the first run on every split, then the second, …"""
+def reasons(then: Work) -> str:
+    """What may be the reason that numbers are others now: what differs of the code, processor and libraries.
+
+    >>> reasons(Work(1, 1.0, code_version(), made_with()))
+    'code, processor and libraries are the same'
+    >>> reasons(Work(1, 1.0, code_version(), made_with() | {"torch": "0.1"}))
+    'torch was 0.1 and is ...'
+    """
+    now = made_with() | {"wlhn": code_version()}
+    known = {"wlhn": then.version, **then.made_with}
+    differs = [
+        f"{name} was {known[name]} and is {now[name]}" for name in now if known.get(name, now[name]) != now[name]
+    ]
+    unknown = [name for name in now if name not in known]
+    if unknown:
+        differs.append(f"not recorded: {listed(unknown)}")
+    return ", ".join(differs) or "code, processor and libraries are the same"
+
+
+def _final_runs(outcome: Outcome) -> list[tuple[Job, Numbers]]:
+    """The jobs behind an outcome with their numbers: the first run on every split, then the second, …"""
     return [
         (
             Job.of(outcome.plan, k, split.hash, split.settings, split.seeds[run], test=True),
-            (split.valid[run], split.test_scores[run]),
+            Numbers(
+                split.test_scores[run], split.valid[run], None if split.valid_loss is None else split.valid_loss[run]
+            ),
         )
         for run in range(outcome.plan.final_runs)
         for k, split in enumerate(outcome.splits)

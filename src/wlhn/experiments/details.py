@@ -59,9 +59,20 @@ def _column(table: Table, column: Column, cells: Cells) -> list[Block]:
     parts: list[Block] = [f"## {column.key}", blocks.Table(header, lines)]
     if not all(cell.same_grid for _, cell in present):
         parts.append("‡ the grid of this name has other settings now.")
+    parts += _made_with(present)
     if missing:
         parts.append(f"Not run: {listed(missing)}.")
     return parts
+
+
+def _made_with(present: list[tuple[Row, Cell]]) -> list[Block]:
+    """Processors and libraries, with the rows that they made; older outcomes do not say."""
+    rows: dict[str, list[str]] = {}
+    for row, cell in present:
+        words = [f"{name} {value}" for name, value in cell.outcome.work.made_with.items()]
+        rows.setdefault(", ".join(words), []).append(row.name)
+    rows.pop("", None)
+    return [f"Made with: {'; '.join(f'{listed(names)}: {what}' for what, names in rows.items())}."] if rows else []
 
 
 def _line(item: str, row: Row, cell: Cell, digits: int, ours: Cell | None) -> list[str]:

@@ -20,6 +20,8 @@ from wlhn.graphs import Graphs
 from wlhn.options.portable import is_portable
 
 PACKAGES = ("torch", "torch_geometric", "numpy", "scipy", "numba", "geoopt", "safetensors", "scikit-learn")
+COUNTED = ("torch", "numpy", "scipy", "numba", "scikit-learn")  # those that compute
+FEATURES = ("fma", "avx2", "avx512f", "avx512_vnni", "amx_tile", "asimd", "sve")
 
 
 @cache
@@ -46,6 +48,8 @@ def environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "platform": platform.platform(),
         "processor": processor(),
+        "features": features(),
+        "instructions": instructions(),
         "processors": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
@@ -54,9 +58,39 @@ def environment() -> dict[str, Any]:
 
 @cache
 def processor() -> str:
-    """The instruction sets that numbers depend on: what torch uses here, and whether all were held to a common level.
+    """The processor's model name, as its maker has it; the architecture, where the system does not say.
 
-    >>> processor().endswith(("portable", "as it is"))
+    >>> bool(processor())
+    True
+    """
+    return _cpuinfo().get("model name") or platform.processor() or platform.machine()
+
+
+@cache
+def features() -> str:
+    """Instruction sets of the processor by which libraries choose their code, where the system says.
+
+    >>> set(features().split()) <= set(FEATURES)
+    True
+    """
+    known = _cpuinfo().get("flags", _cpuinfo().get("Features", "")).split()
+    return " ".join(name for name in FEATURES if name in known)
+
+
+@cache
+def _cpuinfo() -> dict[str, str]:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n\n")[0].splitlines()
+    except OSError:  # not Linux
+        return {}
+    return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+@cache
+def instructions() -> str:
+    """The instruction sets in use: what torch chose here, and whether all libraries were held to a common level.
+
+    >>> instructions().endswith(("portable", "as it is"))
     True
     """
     import torch
@@ -64,10 +98,20 @@ def processor() -> str:
     return f"{torch.backends.cpu.get_cpu_capability()}, {'portable' if is_portable() else 'as it is'}"
 
 
-def made_with() -> str:
-    """Processor and libraries in a line, to compare two results by."""
-    versions = [f"{name} {importlib.metadata.version(name)}" for name in ("torch", "numpy", "scipy", "numba")]
-    return ", ".join([processor(), *versions])
+@cache
+def _made_with() -> tuple[tuple[str, str], ...]:
+    machine = {"processor": processor(), "features": features(), "instructions": instructions()}
+    versions = {name: importlib.metadata.version(name) for name in COUNTED}
+    return tuple((machine | versions).items())
+
+
+def made_with() -> dict[str, str]:
+    """All that the last digits of a number depend on, besides code, data and settings: processor and libraries.
+
+    >>> sorted(made_with())
+    ['features', 'instructions', 'numba', 'numpy', 'processor', 'scikit-learn', 'scipy', 'torch']
+    """
+    return dict(_made_with())
 
 
 _known_hashes: WeakKeyDictionary[Dataset, str] = WeakKeyDictionary()
