@@ -210,8 +210,8 @@ def _run(job: Job, shared: Shared, checkpoint: Path | None) -> JobResult:
         raise InputError(f"{job.data}: its hash is {shared.data_hash}, but the job is about {job.data_hash}")
     if split.hash != job.split_hash:
         raise InputError(
-            f"{job.data}, split {job.split}: is {split.hash}, but the job is about {job.split_hash}; give the data with the "
-            "splits that were published with them (--data-root or WLHN_DATA)"
+            f"{job.data}, split {job.split}: is {split.hash}, but the job is about {job.split_hash}; "
+            "give the data with the splits that were published with them (--data-root or WLHN_DATA)"
         )
     problem = _problem(job, dataset, split)
     fitted = fit(problem, job.seed, checkpoint, stop=lambda past: behind(past, job.stops, problem.metric))
