@@ -73,6 +73,15 @@ def test_a_click_sorts_a_column_and_summaries_stay_below(browser: Any, report: P
     assert browser.get_log("browser") == []
 
 
+def test_times_are_sorted_by_their_length_and_not_their_digits(browser: Any, tmp_path: Path) -> None:
+    table = Table(["", "time"], [["b", "79 s"], ["a", "4 min"], ["c", "1.5 h"], ["d", "10 min"]])
+    path = tmp_path / "times.html"
+    path.write_text(html_page("times", f'<div id="table-graphs">{html_body([table])}</div>'), encoding="utf-8")
+    open_page(browser, path)
+    browser.find_elements("css selector", "thead button")[1].click()
+    assert column(browser, 0) == ["c", "d", "a", "b"]
+
+
 def test_every_link_stays_on_the_page_and_unfolds_what_it_leads_to(browser: Any, report: Path) -> None:
     open_page(browser, report)
     lost = browser.execute_script(

@@ -52,7 +52,7 @@ def _column(table: Table, column: Column, cells: Cells) -> list[Block]:
     rows = [row for row in table.rows if row.columns is None or column.key in row.columns]
     present = [(row, cells[column.key, row.key]) for row in rows if (column.key, row.key) in cells]
     missing = [f"`{row.key}`" for row in rows if (column.key, row.key) not in cells]
-    header = ["", "ours", "paper", "difference", "splits × runs", "settings", "against WLHN"]
+    header = ["model", "ours", "paper", "difference", "splits × runs", "settings", "against WLHN"]
     header += ["time", "version", "again"]
     ours = cells.get((column.key, OURS))
     lines = [_line(column.item, row, cell, table.digits, ours) for row, cell in present]

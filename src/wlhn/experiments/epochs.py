@@ -92,7 +92,7 @@ def times_section(item: str, results: Path, link: str) -> list[Block]:
     )
     if missing := [name for name in known if name not in found]:
         about += f" Not run: {listed(missing)}."
-    header = ["", "HGCN/GIN", "WLHN/GIN", "GIN s", "HGCN s", "WLHN s", "threads", "version"]
+    header = ["data set", "HGCN/GIN", "WLHN/GIN", "GIN s", "HGCN s", "WLHN s", "threads", "version"]
     rows = []
     for name, result in found.items():
         seconds = result["seconds"]

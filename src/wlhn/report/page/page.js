@@ -1,8 +1,11 @@
 "use strict";
 (() => {
   // Sorting: a click on a column's head sorts by it, another one turns the order, a third gives the first order back.
+  const seconds = { s: 1, min: 60, h: 3600 };
   const value = (row, k) => {
     const text = row.cells[k].textContent.trim();
+    const time = text.match(/^(\d[\d.]*) (s|min|h)$/);
+    if (time) return parseFloat(time[1]) * seconds[time[2]];
     const number = text.match(/^[-+−]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?/i);
     return number ? parseFloat(number[0].replace(/,/g, "").replace("−", "-")) : /^–|^$/.test(text) ? null : text;
   };
