@@ -21,8 +21,10 @@ from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy, refine
 from wlhn.hierarchy.refinement import edge_values_of, encode
 
+KEPT_STARTS = 8  # codes of nodes, for as many matrices of features
 KEPT_NUMBERS = 50_000_000  # colours of nodes over all kept hierarchies, 4 bytes each
 _kept: OrderedDict[str, Hierarchy] = OrderedDict()
+_starts: OrderedDict[str, NDArray[Any]] = OrderedDict()
 _lock = Lock()
 
 
@@ -35,7 +37,7 @@ def make_quotient(graphs: Graphs, x: NDArray[Any], depth: int, edges: bool = Fal
     >>> make_quotient(path, np.ones((3, 1), np.float32), depth=1).batch([0]).num_rows
     [1, 2]
     """
-    start, _ = encode("x", _start(x), graphs.num_nodes)
+    start = _start_code(x, graphs.num_nodes)
     edge_code, edge_x = None, None
     if edges:
         edge_code, values = encode("edges", edge_values_of(graphs, True), graphs.num_edges)
@@ -63,6 +65,7 @@ def forget_hierarchies() -> None:
     """Forget all hierarchies that are kept."""
     with _lock:
         _kept.clear()
+        _starts.clear()
 
 
 def _numbers(hierarchy: Hierarchy) -> int:
@@ -70,12 +73,33 @@ def _numbers(hierarchy: Hierarchy) -> int:
 
 
 def _key(graphs: Graphs, start: NDArray[Any], depth: int, edge_code: NDArray[Any] | None) -> str:
-    digest = hashlib.blake2b(repr((depth, edge_code is None)).encode())
     parts = [graphs.node_ptr, graphs.row_ptr, graphs.neighbour, start, *([] if edge_code is None else [edge_code])]
+    return _digest((depth, edge_code is None), *parts)
+
+
+def _digest(about: Any, *parts: NDArray[Any]) -> str:
+    digest = hashlib.blake2b(repr(about).encode())
     for part in parts:
         digest.update(repr((part.dtype.str, part.shape)).encode())
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()
+
+
+def _start_code(x: NDArray[Any], num_nodes: int) -> NDArray[Any]:
+    """A code for each node, the same for equal rows of x: to sort rows of numbers takes longer than to hash them."""
+    start = _start(x)
+    if start is not x:
+        return encode("x", start, num_nodes)[0]
+    key = _digest(num_nodes, x)
+    with _lock:
+        found = _starts.get(key)
+    if found is None:
+        found, _ = encode("x", x, num_nodes)
+        with _lock:
+            _starts[key] = found
+            while len(_starts) > KEPT_STARTS:
+                _starts.popitem(last=False)
+    return found
 
 
 def _start(x: NDArray[Any]) -> NDArray[Any]:
