@@ -64,3 +64,14 @@ def test_bad_input_writes_nothing(tmp_path: Path) -> None:
         assert wlhn("embed", "MUTAG", "--out", tmp_path / "p.npz", *arguments).code == 2
     assert wlhn("embed", "MUTAG", "--out", tmp_path / "p.json").code == 2
     assert not list(tmp_path.iterdir())
+
+
+def test_a_stream_is_the_file_and_standard_output_holds_nothing_else(tmp_path: Path) -> None:
+    asked = ["embed", "MUTAG", "--method", "sarkar", "-T", 1, "--out"]
+    assert wlhn(*asked, tmp_path / "points.csv").code == 0
+    ran = wlhn(*asked, "-")
+    assert ran.code == 0, ran.err
+    assert ran.out.splitlines() == (tmp_path / "points.csv").read_text().splitlines()
+    ran = wlhn(*asked, "-", "--json")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "--json has no effect with --out -" in ran.err

@@ -1,11 +1,17 @@
 """Trackers hear every epoch and the results; one that is not installed is named in one sentence."""
 
 import json
+import sys
+import types
 from pathlib import Path
 from typing import Any
 
 import pytest
 from running import wlhn
+
+from wlhn.data import load
+from wlhn.runs.train import train
+from wlhn.training.settings import Settings
 
 FAST = ["--epochs", "3", "--hidden-channels", "8", "--num-layers", "1"]
 
@@ -38,6 +44,63 @@ def test_mlflow_keeps_settings_and_numbers_in_a_local_store(tmp_path: Path, monk
     assert [each.value for each in heard] == [line["train_loss"] for line in lines]
 
 
+class Recorder(types.ModuleType):
+    """Stands in for a tracker's package: called as the real one is, it keeps what it hears."""
+
+    def __init__(self) -> None:
+        super().__init__("recorder")
+        self.heard: list[tuple[Any, ...]] = []
+        self.config = self
+
+    def init(self, **given: Any) -> "Recorder":
+        self.heard.append(("init", given))
+        return self
+
+    def update(self, values: dict[str, Any]) -> None:
+        self.heard.append(("update", values))
+
+    def log(self, values: dict[str, float], step: int) -> None:
+        self.heard.append(("log", values, step))
+
+    def finish(self) -> None:
+        self.heard.append(("finish",))
+
+
+def test_wandb_hears_settings_epochs_and_results_in_this_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wandb = Recorder()
+    monkeypatch.setitem(sys.modules, "wandb", wandb)
+    ran = wlhn("train", "karate", *FAST, "--log", "wandb", "--out", tmp_path / "run")
+    assert ran.code == 0, ran.err
+    assert [each[0] for each in wandb.heard] == ["init", "update", "log", "log", "log", "log", "finish"]
+    assert wandb.heard[0][1] == {"name": "run", "dir": str(tmp_path / "run"), "project": "wlhn"}
+    assert wandb.heard[1][1]["epochs"] == 3
+    lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    assert [each[1]["train_loss"] for each in wandb.heard[2:5]] == [line["train_loss"] for line in lines]
+    assert [each[2] for each in wandb.heard[2:] if len(each) > 2] == [1, 2, 3, 3]
+    assert wandb.heard[5][1]["test_accuracy"] is not None
+
+
+def test_any_object_that_hears_will_do_in_python_and_is_closed_when_training_fails(tmp_path: Path) -> None:
+    class Mine:
+        def __init__(self) -> None:
+            self.heard: list[str] = []
+
+        def about(self, values: Any) -> None:
+            self.heard.append("about")
+
+        def numbers(self, values: Any, step: int) -> None:
+            self.heard.append("numbers")
+            raise RuntimeError("the tracker is down")
+
+        def close(self) -> None:
+            self.heard.append("closed")
+
+    mine = Mine()
+    with pytest.raises(RuntimeError, match="the tracker is down"):
+        train(load("karate"), Settings.of(epochs=2, hidden_channels=8), tmp_path / "run", log=lambda folder: mine)
+    assert mine.heard == ["about", "numbers", "closed"]
+
+
 def test_evaluate_tells_every_split(tmp_path: Path) -> None:
     pytest.importorskip("tensorboardX", reason="needs tensorboardX")
     grid = tmp_path / "grid.json"
@@ -53,8 +116,6 @@ def test_an_unknown_tracker_is_one_sentence(tmp_path: Path, monkeypatch: pytest.
     ran = wlhn("train", "karate", *FAST, "--log", "notebook", "--out", tmp_path / "run")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert "--log: must be tensorboard, mlflow or wandb" in ran.err
-    import sys
-
     monkeypatch.setitem(sys.modules, "wandb", None)
     ran = wlhn("train", "karate", *FAST, "--log", "wandb", "--out", tmp_path / "run")
     assert (ran.code, ran.err.count("\n")) == (2, 1)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -34,7 +35,9 @@ def embed(
     edge_labels: EdgeLabels = False,
     tau: Annotated[float, typer.Option(help="Length of the tree's edges.")] = 1.0,
     dimension: Annotated[int | None, typer.Option(help="Dimension of the ball; 128, for sarkar 2.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the points to this file (.npz or .csv).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the points to this file (.npz or .csv); - streams CSV and nothing else.")
+    ] = None,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,
@@ -49,11 +52,17 @@ def embed(
         return
     from wlhn.embeddings import quality
 
-    check_suffix(out, ".npz", ".csv")
+    streamed = str(out) == "-"
+    if streamed and json:
+        raise InputError("--json has no effect with --out -, which streams the points; leave one of them out")
+    check_suffix(None if streamed else out, ".npz", ".csv")
     d = _checked_dimension(method, dimension)
     dataset, fitted = refined(data, rounds, initial, edge_labels, data_root, seed)
     with working(f"embedding {len(fitted.tree):,} tree nodes"):
         embedding = _embedded(fitted, method, d, tau, seed)
+    if streamed:
+        _write_csv(sys.stdout, _columns(fitted, embedding))
+        return
     if out is not None:
         with working(f"writing {out}"):
             _write(out, fitted, embedding)
@@ -126,13 +135,12 @@ def _embedded(fitted: Hierarchy, method: str, dimension: int, tau: float, seed: 
     return diffhypcon(fitted.tree, random_gin(fitted, dimension, seed, dtype=dtype), tau)
 
 
-def _write(out: Path, fitted: Hierarchy, embedding: TreeEmbedding) -> None:
+def _columns(fitted: Hierarchy, embedding: TreeEmbedding) -> dict[str, Any]:
     """One row for each tree node: depth and number of its colour (a root above all colours has −1 and −1), the tree
-    node it hangs from, its distance and direction from the root, and its point in the ball. In an .npz, `node_row`
-    is the row of each graph node: the colour that it has at the last depth.
+    node it hangs from, its distance and direction from the root, and its point in the ball.
     """
     above = fitted.offsets[0]
-    columns: dict[str, Any] = {
+    return {
         "depth": np.repeat(np.arange(-above, fitted.depth + 1), [1] * above + fitted.num_colours),
         "colour": np.concatenate([np.full(above, -1), *(np.arange(n) for n in fitted.num_colours)]),
         "parent": embedding.tree.parent,
@@ -140,6 +148,11 @@ def _write(out: Path, fitted: Hierarchy, embedding: TreeEmbedding) -> None:
         "direction": embedding.e.numpy(),
         "point": embedding.points.numpy(),
     }
+
+
+def _write(out: Path, fitted: Hierarchy, embedding: TreeEmbedding) -> None:
+    """The columns; in an .npz, `node_row` is the row of each graph node: the colour that it has at the last depth."""
+    columns = _columns(fitted, embedding)
     with replacing(out) as draft:
         if out.suffix == ".npz":
             columns["node_row"] = fitted.offsets[-1] + fitted.colours[-1].astype(np.int64)
@@ -147,12 +160,14 @@ def _write(out: Path, fitted: Hierarchy, embedding: TreeEmbedding) -> None:
                 np.savez(file, **columns)
             return
         with draft.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(
-                [name if a.ndim == 1 else f"{name}_{k}" for name, a in columns.items() for k in range(_width(a))]
-            )
-            for parts in zip(*columns.values(), strict=True):
-                writer.writerow([x for part in parts for x in np.atleast_1d(part).tolist()])
+            _write_csv(file, columns)
+
+
+def _write_csv(file: IO[str], columns: dict[str, Any]) -> None:
+    writer = csv.writer(file)
+    writer.writerow([name if a.ndim == 1 else f"{name}_{k}" for name, a in columns.items() for k in range(_width(a))])
+    for parts in zip(*columns.values(), strict=True):
+        writer.writerow([x for part in parts for x in np.atleast_1d(part).tolist()])
 
 
 def _width(array: Any) -> int:

@@ -17,7 +17,9 @@ def explore(
     data: Annotated[
         str | None, typer.Option("--data", help="With a run: data to show.", show_default="what it was trained on")
     ] = None,
-    rounds: Annotated[int, typer.Option(min=0, help="Without a run: rounds of refinement.")] = 3,
+    rounds: Annotated[
+        int | None, typer.Option(min=0, help="Without a run: rounds of refinement.", show_default="3")
+    ] = None,
     colours: Annotated[int, typer.Option(min=1, help="Colours on the page at most, the most frequent first.")] = 10_000,
     role: Roles = None,
     data_root: DataRoot = None,
@@ -33,13 +35,15 @@ def explore(
     if out.suffix != ".html":
         raise InputError(f"{out}: the name must end in .html")
     trained = load_run(Path(what)) if is_run(Path(what)) else None
+    if trained is not None and rounds is not None:
+        raise InputError(f"--rounds {rounds}: the run in {what} has its own depth; leave --rounds out")
     if trained is None and data is not None:
         raise InputError(f"{what}: no finished run here; --data goes with a run, so leave it out or name one")
     name = what if trained is None else data or str(read_config(Path(what)).get("data", ""))
     if not name:
         raise InputError(f"{what}: does not say what it was trained on; name the data with --data")
     dataset = read_like(name, () if trained is None else trained.columns, data_root, role, seed)
-    document = explorer_document(dataset, trained, rounds, colours)
+    document = explorer_document(dataset, trained, 3 if rounds is None else rounds, colours)
     write_page(document, out)
     if json:
         print_json({"out": str(out), "colours": len(document["colours"]["x"]), "notes": document["notes"]})

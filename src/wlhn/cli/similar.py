@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table
+from wlhn.cli.common.output import DataRoot, Json, Out, Seed, print_json, print_table, write_rows
 from wlhn.cli.common.reading import Roles, read_like
 from wlhn.errors import InputError
 from wlhn.options.checks import check_choice
@@ -34,6 +34,7 @@ def similar(
         typer.Option(help="model: the learned distance; kernel: optimal assignment of nodes in the tree, for graphs."),
     ] = "model",
     top: Annotated[int, typer.Option(min=1, help="How many to list.")] = 10,
+    out: Out = None,
     role: Roles = None,
     data_root: DataRoot = None,
     seed: Seed = 0,
@@ -67,6 +68,8 @@ def similar(
         described(int(k)) | {measure: float(d), "wl_distance": int(w)}
         for k, d, w in zip(found.index, getattr(found, measure), found.wl_distance, strict=True)
     ]
+    if out is not None and write_rows(out, rows, json):
+        return
     if json:
         print_json({"data": dataset.name, "kind": what, **described(item), "nearest": rows})
         return

@@ -156,5 +156,7 @@ def _summarise(run: TrainedRun, data: str, settings: Settings) -> None:
             f"Numbers are sound: points lie up to {numbers['largest_radius']:.1f} from the root, "
             f"{100 * numbers['dead_rows']:.1f} % of rows are dead."
         )
-    typer.echo(f"\nThe run is kept in {run.folder} (learning-curve.svg shows how it went). To use it:")
+    typer.echo(
+        f"\nThe run is kept in {run.folder} (README.md is its model card, learning-curve.svg its course). To use it:"
+    )
     typer.echo(f"  {shlex.join(['wlhn', 'predict', str(run.folder), data, '--out', 'predictions.csv'])}")

@@ -6,6 +6,7 @@
     vocabulary.json      what input features mean to the model
     colours.npz          the WL hierarchy of the training graphs
     environment.json     machine and versions
+    README.md            the model card (`wlhn.runs.sharing`)
     learning-curve.svg   (drawn by the caller, as confusion.svg where there are classes)
     checksums.json       written last: the run is finished, and each file is what was written
 

@@ -82,7 +82,10 @@ def _data(config: Mapping[str, Any]) -> list[str]:
     if "data" not in config:
         return ["The data were in memory and have no name."]
     sizes = ", ".join(f"{count} {part}" for part, count in config["split"].items())
-    return [f"{config['data']} (hash {config['data_hash']}), {config['level']}s: {sizes}."]
+    lines = [f"{config['data']} (hash {config['data_hash']}), {config['level']}s: {sizes}."]
+    if unlabelled := config.get("unlabelled"):
+        lines.append(f"{unlabelled} {config['level']}s had no target: they were seen, and not learned from.")
+    return lines + [f"Warning: {warning}." for warning in config.get("warnings", ())]
 
 
 def _scores(config: Mapping[str, Any]) -> list[str]:

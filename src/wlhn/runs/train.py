@@ -21,6 +21,7 @@ from wlhn.options.checks import check_choice
 from wlhn.runs.claim import CHECKPOINT, claimed, identity
 from wlhn.runs.logging import Logger
 from wlhn.runs.run_folder import save_run
+from wlhn.runs.sharing import write_card
 from wlhn.runs.trained import Trained
 from wlhn.training.balance import imbalance
 from wlhn.training.fit import Epoch, Fitted, fit
@@ -176,6 +177,7 @@ def _train(
         draw_confusion(test, folder / CONFUSION)
     split_positions = {part: getattr(problem.split, part).tolist() for part in ("train", "valid", "test")}
     save_run(folder, trained, about, {"environment.json": environment(), "split.json": split_positions})
+    write_card(folder)
     (folder / CHECKPOINT).unlink(missing_ok=True)
     return TrainedRun(trained, fitted, about, folder, test)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,14 @@ Seed = Annotated[
 DataRoot = Annotated[
     Path | None,
     typer.Option("--data-root", envvar="WLHN_DATA", help="Folder with data sets; looked at before cache and network."),
+]
+
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        help="Also write the table: .csv, .jsonl, .parquet; - streams CSV (with --json, JSON lines) and nothing else.",
+    ),
 ]
 
 WIDE = 200  # columns where nobody is looking at a terminal
@@ -49,6 +58,18 @@ def working(on: str) -> Iterator[None]:
 
 def print_json(document: Any) -> None:
     typer.echo(json.dumps(document, indent=2, allow_nan=False))
+
+
+def write_rows(out: Path, rows: Sequence[dict[str, Any]], as_json: bool) -> bool:
+    """Write rows to a file, or for "-" to standard output, which then holds nothing else: whether it was that."""
+    from wlhn.runs.tables import write_stream, write_table
+
+    if str(out) == "-":
+        write_stream(sys.stdout, [rows], as_json=as_json)
+        return True
+    write_table(out, [rows])
+    note(f"{len(rows)} rows written to {out}.")
+    return False
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
