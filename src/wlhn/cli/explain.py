@@ -92,8 +92,9 @@ def explain(
         rows,
     )
     rest = float(margin.colour[order[top:]].sum())
+    base = "nothing seen" if explanation.own is None else "nodes on average"
     typer.echo(
-        f"{what}: {margin.value:+.4f} = {margin.base:+.4f} (nothing seen) "
+        f"{what}: {margin.value:+.4f} = {margin.base:+.4f} ({base}) "
         f"{float(margin.colour[order[:top]].sum()):+.4f} (rows above) {rest:+.4f} (the other "
         f"{max(len(order) - top, 0)} substructures)."
     )

@@ -1,7 +1,7 @@
 """Why a model said what it said of a graph or of a node: its answer divided among nodes, and summed over colours.
 
-Of a graph by its sum over nodes (`wlhn.inspection.attribution`), of a node by whom it listens to
-(`wlhn.inspection.neighbourhood`).
+Of a graph by its sum over nodes (`wlhn.inspection.attribution`), of a node by how those it listens to differ from the
+average (`wlhn.inspection.neighbourhood`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy, refine
 from wlhn.inspection.attribution import contributions
 from wlhn.inspection.kernel_parts import at_last_depth
-from wlhn.inspection.neighbourhood import divide, neighbourhood, reached
-from wlhn.nn.capabilities import AnswersDepthByDepth, FitsAfterwards, SumsOverColours, SumsOverNodes
+from wlhn.inspection.neighbourhood import average, divide, neighbourhood, reached
+from wlhn.models.registry import MODELS
+from wlhn.nn.capabilities import AnswersDepthByDepth, SumsOverColours, SumsOverNodes
 from wlhn.runs.trained import Trained
 
 
@@ -31,7 +32,7 @@ class Explanation:
     """An answer and its parts: output = base + Σ over nodes = base + Σ over colours."""
 
     output: NDArray[Any]  # (outputs,) logits, or numbers of a regression
-    base: NDArray[Any]  # (outputs,) what the model says of nothing, the zero vector
+    base: NDArray[Any]  # (outputs,) what the model says of nothing, the zero vector; for a node, of nodes on average
     node: NDArray[Any]  # (nodes, outputs) what each node adds
     hierarchy: Hierarchy  # of these nodes alone; colours are those of its last depth
     positions: NDArray[Any]  # (nodes,) of these nodes among all
@@ -112,10 +113,10 @@ def explain(trained: Trained, graphs: Graphs, graph: int) -> Explanation:
         raise InputError("explain: this model answers for nodes; name one of them (--node) instead of a graph")
     if isinstance(model, SumsOverColours):
         return _explain_machine(trained, model, graphs, graph)
-    if not isinstance(model, SumsOverNodes) or isinstance(model, FitsAfterwards):
+    if not isinstance(model, SumsOverNodes):
         raise InputError(
             f"explain: the answer of {_name(trained)} is no sum over nodes or colours; "
-            "wlhn, wl-oa, wl-svm and wl-linear can be explained"
+            f"{_explainable()} can be explained"
         )
     encoded = trained.vocabulary.encode(graphs.select([graph]))
     edges = encoded.graphs.edge_attr is not None
@@ -140,8 +141,8 @@ def explain(trained: Trained, graphs: Graphs, graph: int) -> Explanation:
 def explain_node(trained: Trained, graphs: Graphs, node: int) -> Explanation:
     """Divide a model's answer for one node (its position among all) among the nodes it depends on, exactly.
 
-    The node's own part is what the model says of it alone; another's, what its messages add. Colours are those of the
-    neighbourhood with the explained node marked.
+    The node's own part is how it would differ from the average answer with its neighbours all average; another's, what
+    it adds by being other than average. Colours are those of the neighbourhood with the explained node marked.
     """
     model = trained.model
     if trained.level != "node":
@@ -153,24 +154,33 @@ def explain_node(trained: Trained, graphs: Graphs, node: int) -> Explanation:
     graph = int(graphs.graph_of_node[node])
     first = int(graphs.node_ptr[graph])
     encoded = trained.vocabulary.encode(graphs.select([graph]))
-    near = reached(encoded.graphs, node - first, len(model.layers))
+    near, hop = reached(encoded.graphs, node - first, len(model.layers))
     part, x = neighbourhood(encoded.graphs, encoded.x, near)
     edges = torch.from_numpy(part.edge_index.astype(np.int64))
     attr = None
     if part.edge_attr is not None:
         attr = torch.from_numpy(np.asarray(part.edge_attr))
-    each, there, base = divide(model, torch.from_numpy(x), edges, attr)
+    trained.model.eval()
+    mean = average(model, make_quotient(encoded.graphs, encoded.x, len(model.layers), attr is not None))
+    each, there = divide(model, torch.from_numpy(x), edges, attr, torch.from_numpy(hop), mean)
     scale, shift = trained.scale.double(), trained.shift.double()
     start = np.unique(x, axis=0, return_inverse=True)[1].reshape(-1) + 1
     start[0] = 0  # the node itself
     return Explanation(
         output=(there * scale + shift).numpy(),
-        base=(base * scale + shift).numpy(),
+        base=(mean.output * scale + shift).numpy(),
         node=(each * scale).numpy(),
         hierarchy=refine(part, len(model.layers), start, part.edge_attr is not None),
         positions=near + first,
         own=0,
     )
+
+
+def _explainable() -> str:
+    """The names of all models that divide an answer among nodes or colours."""
+    models = ((name, MODELS[name]) for name in MODELS.names())
+    *some, last = (name for name, model in models if getattr(model, "rows", None) or hasattr(model, "colour_parts"))
+    return f"{', '.join(some)} and {last}"
 
 
 def _name(trained: Trained) -> str:

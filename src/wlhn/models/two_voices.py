@@ -57,6 +57,7 @@ class TwoVoices(WLHN):
 
     Options = TwoVoicesOptions
     target_levels = ("graph",)
+    rows = None  # type: ignore[assignment]  # its answer is not the head's alone, so it is no sum over nodes
 
     def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
         super().__init__(in_channels, out_channels, **keywords)

@@ -34,7 +34,7 @@ class HasPoints(RunsOnColours, Protocol):
 
 @runtime_checkable
 class SumsOverNodes(HasPoints, Protocol):
-    """Its head sees a sum over nodes, so an answer divides into what each colour adds."""
+    """Its answer is what its head says of a sum over nodes, so it divides into what each colour adds."""
 
     head: nn.Module
 
@@ -54,10 +54,11 @@ class SumsOverColours(Protocol):
 
 
 @runtime_checkable
-class AnswersDepthByDepth(SumsOverNodes, Protocol):
+class AnswersDepthByDepth(HasPoints, Protocol):
     """Can be applied to a large graph depth by depth, some rows at a time (`wlhn.runs.layerwise`)."""
 
     encoder: nn.Module
+    head: nn.Module
     layers: nn.ModuleList
     readout: Readout
 

@@ -6,6 +6,8 @@ The weights of all messages being 1, outputs are those of the model in evaluatio
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
@@ -55,9 +57,17 @@ class SoftEdges(nn.Module):
         return self.model.head(rows)
 
     def rows(
-        self, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None, edge_weight: Tensor | None = None
+        self,
+        x: Tensor,
+        edge_index: Tensor,
+        edge_attr: Tensor | None = None,
+        edge_weight: Tensor | None = None,
+        told: tuple[Sequence[Tensor], Tensor] | None = None,
     ) -> Tensor:
-        """What the head sees of each node, (nodes, width)."""
+        """What the head sees of each node, (nodes, width).
+
+        With told = (average, presence) a node tells others average[t] + presence · (h − average[t]) instead of h.
+        """
         model, every = self.model, torch.arange(len(x), device=x.device)
         child_ptr = torch.arange(len(x) + 1, device=x.device)
         z, h = model.root(x, None)
@@ -65,7 +75,8 @@ class SoftEdges(nn.Module):
         for t, layer in enumerate(model.layers, start=1):
             assert isinstance(layer, GINLayer)
             labels = None if layer.edge_encoder is None else layer.edge_encoder(edge_attr)
-            received = self.messages(h, edge_index, labels, edge_weight)
+            says = h if told is None else told[0][t - 1] + told[1][:, None] * (h - told[0][t - 1])
+            received = self.messages(says, edge_index, labels, edge_weight)
             h = layer.of_sums((1 + layer.epsilon) * h + received)
             z = model.place(t, h, z, every, child_ptr, None)
             path.append((z.r, z.e, h))
