@@ -26,7 +26,7 @@ from wlhn.runs.run_folder import load_run
 from wlhn.training.settings import Settings
 
 OPTIONS = [  # each option away from its default, so that no branch goes unseen
-    ("two-voices", {"tree_machine": "wl-linear", "tree_weight": 0.2, "choose_weight": False}),
+    ("two-voices", {"tree_machine": "wl-linear", "tree_weight": 0.2, "choose_weight": True}),
     ("gin", {"learn_epsilon": True}),
     ("gat", {"attention_heads": 2}),
     ("graphsage", {"aggregation": "max"}),
@@ -45,7 +45,7 @@ MACHINE_OPTIONS = [
     ("wl-svm", {"svm_penalty": 1e4}),
     ("wl-oa", {"svm_penalty": 1e4}),
     ("wl-wasserstein", {"svm_penalty": 1e4, "gamma": 2.0}),
-    ("wl-linear", {"svm_penalty": 1e4, "code": "thermometer", "min_graphs": 1}),
+    ("wl-linear", {"svm_penalty": 1e4, "code": "log", "min_graphs": 1}),
     ("morgan-forest", {"trees": 50}),
     ("neighbourhood-trees", {"trees": 20}),
 ]
