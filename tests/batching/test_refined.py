@@ -12,7 +12,7 @@ X = np.array([[0.5, 1.0], [2.0, 1.0], [2.0, 1.0], [0.5, 1.0]], np.float32)
 
 @pytest.fixture(autouse=True)
 def nothing_kept() -> None:
-    refined.forget()
+    refined.forget_hierarchies()
 
 
 def rows(x: np.ndarray) -> list[int]:

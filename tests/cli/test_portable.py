@@ -19,5 +19,5 @@ def test_a_portable_run_is_made_and_says_so(tmp_path: Path) -> None:
     subprocess.run([*COMMAND, *GIVEN, "given"], cwd=tmp_path, env=plain | VARIABLES, check=True)
     flag, given = tmp_path / "flag", tmp_path / "given"
     for folder in (flag, given):
-        assert json.loads((folder / "environment.json").read_text())["processor"].endswith(", portable")
+        assert json.loads((folder / "environment.json").read_text())["instructions"].endswith(", portable")
     assert (flag / "model.safetensors").read_bytes() == (given / "model.safetensors").read_bytes()

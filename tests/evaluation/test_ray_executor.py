@@ -20,7 +20,7 @@ from tiny import tiny, write_tu
 from wlhn.errors import InputError
 from wlhn.evaluation.evaluate import evaluate
 from wlhn.evaluation.executor import Workers
-from wlhn.evaluation.jobs import Shared
+from wlhn.evaluation.jobs import Shared, Started
 from wlhn.evaluation.ray_executor import _run_here
 from wlhn.training.settings import Settings
 
@@ -150,7 +150,7 @@ def test_a_node_with_other_code_is_refused(tmp_path: Path) -> None:
 
     class OtherWorkers(Workers):
         def started(self, shared: Shared) -> Any:
-            return nullcontext((OtherNode(), shared))
+            return nullcontext(Started(OtherNode(), shared, 1))
 
     said = r"10 of 10 jobs failed, the first because .* has wlhn .*, but the jobs come from 0\.0\.0"
     with pytest.raises(InputError, match=said):

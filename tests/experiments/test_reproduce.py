@@ -241,7 +241,10 @@ def outcome_of(
     runs, (one, *_) = outcome["final_runs"], outcome["splits"]
     scores = [mean + spread * (-1) ** k for k in range(splits)]
     outcome["splits"] = [
-        one | {"valid": [0.5] * runs, "seeds": list(range(runs)), "test_scores": [score] * runs} for score in scores
+        one
+        | {"valid": [0.5] * runs, "valid_loss": [1.0] * runs}
+        | {"seeds": list(range(runs)), "test_scores": [score] * runs}
+        for score in scores
     ]
     path = results / place / "evaluation.json"
     path.parent.mkdir(parents=True, exist_ok=True)

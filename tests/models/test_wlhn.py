@@ -325,7 +325,7 @@ def test_graphs_without_edges_are_graphs() -> None:
         ((torch.rand(4, 2), torch.from_numpy(EDGES)), "x: expected 3 features"),
         ((torch.rand(3, 3), torch.from_numpy(EDGES)), "edge_index: expected nodes 0 to 2"),
         ((torch.full((4, 3), math.nan), torch.from_numpy(EDGES)), "x: features must be finite"),
-        ((torch.empty(0, 3), torch.empty(2, 0, dtype=torch.int64)), "found none"),
+        ((torch.empty(0, 3), torch.empty(2, 0, dtype=torch.int64)), "has no graph with nodes"),
         ((torch.rand(4, 3), torch.from_numpy(EDGES), torch.tensor([0, 0, 2, 2])), "graph 1 has no nodes"),
         ((torch.rand(4, 3), torch.from_numpy(EDGES), torch.tensor([0, 0, 0])), "batch: expected 4 entries"),
     ],

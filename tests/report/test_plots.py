@@ -81,7 +81,7 @@ def test_bad_input_leaves_no_file(tmp_path: Path) -> None:
     for draw, what in (
         (lambda: tree([-1, 0], tmp_path / "tree.bmp"), "svg or .png"),
         (lambda: distance_heatmap([[0, 1]], tmp_path / "h.png"), "square"),
-        (lambda: disc([[0, 0]], [-1, 0], tmp_path / "d.png"), "2 nodes"),
+        (lambda: disc([[0, 0]], [-1, 0], tmp_path / "d.png"), "one of the plane for each node"),
         (lambda: depth_accuracy([1], {"a": [1, 2]}, tmp_path / "a.png"), "1 depths"),
     ):
         with pytest.raises(InputError, match=what):

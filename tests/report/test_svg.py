@@ -29,7 +29,7 @@ def test_a_confusion_matrix_shows_every_count_and_names_as_text(tmp_path: Path) 
     assert max(map(len, words)) <= 80
     with pytest.raises(InputError, match="rows and columns"):
         confusion_matrix([[1, 2]], ["a"], tmp_path / "c.svg")
-    with pytest.raises(InputError, match=r"ends in \.svg"):
+    with pytest.raises(InputError, match=r"must end in \.svg"):
         confusion_matrix([[1]], ["a"], tmp_path / "c.png")
 
 

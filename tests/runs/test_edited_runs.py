@@ -29,7 +29,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     train(tiny(), Settings.of(hidden_channels=8, num_layers=2, epochs=2), place / "wlhn")
     for name in ("wl-svm", "wl-oa", "wl-linear"):
         train(tiny(), Settings.of(name, rounds=2), place / name)
-    train(tiny(), Settings.of("wl-linear", rounds=1, code="thermometer"), place / "thermometer")
+    train(tiny(), Settings.of("wl-linear", rounds=1, code="log"), place / "logarithms")
     train(tiny(), Settings.of("two-voices", hidden_channels=8, num_layers=2, epochs=2), place / "two-voices")
     train(load("karate"), Settings.of("neighbourhood-trees", rounds=1, trees=3), place / "neighbourhood-trees")
     return place
@@ -67,7 +67,7 @@ DOCUMENTS: list[tuple[str, str, Any, str]] = [  # file, field, value, what is sa
     ("config", "scale", 0.0, "scale: must be above 0"),
     ("config", "scale", float("nan"), "scale: must be a number"),
     ("config", "format", 7, "is in format 7"),
-    ("vocabulary", "columns.width", 2**40, "columns, shift: must be nothing, or 1099511627776 numbers"),
+    ("vocabulary", "columns.width", 2**40, "columns, width: must be 3, as `nodes` has it"),
     ("vocabulary", "columns.known", [[1]] * 3, "known: must be null"),
     ("vocabulary", "nodes.label_values", [3, 1, 2], "label_values: must be rising"),
     ("vocabulary", "nodes.inputs", [], "columns, width: must be 1, as `nodes` has it"),
@@ -156,11 +156,11 @@ TENSORS: list[tuple[str, str, Callable[[Any], Any], str]] = [  # model, tensor, 
     ("wl-linear", "coefficient", lambda t: t[:, 1:].clone(), r"coefficient: must be \(1, "),
     ("wl-linear", "coefficient", lambda t: t.T.contiguous(), r"coefficient: must be \(1, "),
     ("wl-linear", "tree.colour_2", lambda t: t + 10**6, "tree.colour_2: must be numbers from 0"),
-    ("wl-linear", "steps", lambda t: torch.ones(3), "steps: is not something"),
-    ("thermometer", "steps", lambda t: None, "steps: is missing"),
-    ("thermometer", "steps", lambda t: -t, "steps: must be from 1"),
-    ("thermometer", "steps", lambda t: t * 2**40, "steps: must be from 1"),
-    ("thermometer", "steps", lambda t: t + 1, r"coefficient: must be \(1, "),
+    ("logarithms", "steps", lambda t: torch.ones(3), "steps: is not something"),
+    ("wl-linear", "steps", lambda t: None, "steps: is missing"),
+    ("wl-linear", "steps", lambda t: -t, "steps: must be from 1"),
+    ("wl-linear", "steps", lambda t: t * 2**40, "steps: must be from 1"),
+    ("wl-linear", "steps", lambda t: t + 1, r"coefficient: must be \(1, "),
     ("two-voices", "encoder.weight", lambda t: t[:4].clone(), r"encoder.weight: must be \(8, 3\)"),
     ("two-voices", "stranger", lambda t: torch.ones(1), "stranger"),
     ("two-voices", "tree_voice.stranger", lambda t: torch.ones(1), "tree_voice.stranger: is not something"),

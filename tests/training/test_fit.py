@@ -73,6 +73,7 @@ def test_interrupted_after_any_epoch_it_gives_the_same_numbers(
 
 
 def test_what_other_instructions_began_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wlhn.training.fit.REST", 0.0)  # a checkpoint after each of these small epochs
     fit(problem(), seed=3, checkpoint=tmp_path / "checkpoint")
     trained: list[int] = []
     monkeypatch.setattr("wlhn.training.fit._Run._train", lambda run, number: trained.append(number) or 0.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import sys
 import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
@@ -163,8 +164,17 @@ class Started(NamedTuple):
 
 
 def importable(models: Mapping[str, type]) -> dict[str, type]:
-    """Models that were registered as objects; those of plugin files are loaded from their sources."""
-    return {name: model for name, model in models.items() if not model.__module__.startswith("wlhn_plugin_")}
+    """Models that were registered as objects and that another process can import; those of plugin files are loaded from
+    their sources, and those of a notebook stay where they are.
+    """
+
+    def found_by_name(model: type) -> bool:
+        return getattr(sys.modules.get(model.__module__), model.__qualname__, None) is model
+
+    plugins = "wlhn_plugin_"
+    return {
+        k: model for k, model in models.items() if found_by_name(model) and not model.__module__.startswith(plugins)
+    }
 
 
 _shared_here: Shared | None = None  # in a worker process
