@@ -82,7 +82,7 @@ def test_bad_input_leaves_no_file(tmp_path: Path) -> None:
         (lambda: tree([-1, 0], tmp_path / "tree.bmp"), "svg or .png"),
         (lambda: distance_heatmap([[0, 1]], tmp_path / "h.png"), "square"),
         (lambda: disc([[0, 0]], [-1, 0], tmp_path / "d.png"), "one of the plane for each node"),
-        (lambda: depth_accuracy([1], {"a": [1, 2]}, tmp_path / "a.png"), "1 depths"),
+        (lambda: depth_accuracy([1], {"a": [1, 2]}, tmp_path / "a.png"), "2 depths, but there are 1"),
     ):
         with pytest.raises(InputError, match=what):
             draw()
