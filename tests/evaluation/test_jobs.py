@@ -256,6 +256,17 @@ def test_values_that_belong_together_stay_together(tmp_path: Path) -> None:
     assert tried("wlhn", "graph", further=given) == [(7, 1, 0.5, decay, "scalar") for decay in (0.005, 0.0)]
 
 
+def test_a_grid_is_like_another_where_it_does_not_say_otherwise(tmp_path: Path) -> None:
+    grid = tmp_path / "grid.json"
+    grid.write_text(json.dumps({"like": "lean", "settings": {"epochs": 7}, "grid": {"dropout": [0.25]}}))
+    lean = read_grid("lean", "gin", "graph", {"epochs": 7, "dropout": 0.25})
+    assert read_grid(str(grid), "gin", "graph") == lean
+    assert read_grid(str(grid), "wl-oa", "graph") == read_grid("lean", "wl-oa", "graph")
+    grid.write_text(json.dumps({"like": "grid.json"}))
+    with pytest.raises(InputError, match=r"like: must be defaults, fair, lean or paper, found 'grid\.json'"):
+        read_grid(str(grid), "gin", "graph")
+
+
 def test_grids_say_what_they_are() -> None:
     for name in ("paper", "lean", "fair", "defaults"):
         assert grid_document(name)["about"]

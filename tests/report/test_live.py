@@ -48,9 +48,9 @@ def test_it_counts_on_by_itself_until_it_says_how_it_ended(
     monkeypatch.setattr(live, "REFRESH", 1)
     path = tmp_path / PROGRESS
     with live_page(path, "Table <3>", ["MUTAG, gin", "MUTAG, wlhn", "DD, gin"]) as page:
-        page.ended("MUTAG, gin", "done", "84.2 % ± 8.4 %")
+        page.end_part("MUTAG, gin", "done", "84.2 % ± 8.4 %")
         assert not path.exists()  # nothing was done yet
-        page.heard("MUTAG, wlhn", Progress("selection", total=40, done=10, at_once=4, after=30))
+        page.update("MUTAG, wlhn", Progress("selection", total=40, done=10, at_once=4, after=30))
         browser.get(path.as_uri())
         assert browser.find_element("tag name", "h1").text == "Table <3>"
         until(browser, "jobs-done", "10 of 40")
@@ -59,14 +59,14 @@ def test_it_counts_on_by_itself_until_it_says_how_it_ended(
         until(browser, "expected-end-of-this-part", "not known yet")
         # The order that somebody chose outlives the next reading.
         browser.find_elements("css selector", "thead button")[1].click()
-        page.heard("MUTAG, wlhn", Progress("selection", total=40, done=36, failed=2, at_once=4, after=30))
+        page.update("MUTAG, wlhn", Progress("selection", total=40, done=36, failed=2, at_once=4, after=30))
         until(browser, "jobs-done", "36 of 40")
         until(browser, "running", "2")
         until(browser, "failed", "2")
         assert browser.find_elements("css selector", "thead th")[1].get_attribute("aria-sort") == "ascending"
         assert re.search(r"\d\d:\d\d$", browser.find_element("id", "expected-end-of-this-part").text)
-        page.ended("MUTAG, wlhn", "failed", NASTY)
-        page.ended("DD", "skipped", "DD: lies on the moon")
+        page.end_part("MUTAG, wlhn", "failed", NASTY)
+        page.end_part("DD", "skipped", "DD: lies on the moon")
     until(browser, "running", "0")
     assert browser.find_element("css selector", ".state").text == "Failed 1 of 3 parts"
     text = browser.find_element("tag name", "table").text
@@ -79,7 +79,7 @@ def test_it_counts_on_by_itself_until_it_says_how_it_ended(
 
 def test_a_page_that_nobody_writes_any_more_says_so(browser: Any, tmp_path: Path) -> None:
     page = LivePage(tmp_path / PROGRESS, "killed")
-    page.heard("selection", Progress("selection", 10))
+    page.update("selection", Progress("selection", 10))
     browser.get((tmp_path / PROGRESS).as_uri())
     assert not browser.find_element("id", "silent").is_displayed()
     old = re.sub(r'data-written="(\d+)"', lambda m: f'data-written="{int(m[1]) - 7200}"', page.path.read_text())
@@ -95,8 +95,8 @@ def test_it_is_written_now_and_then_and_at_every_beginning(tmp_path: Path, monke
     page = LivePage(tmp_path / PROGRESS, "often")
     for phase in ("selection", "final runs"):
         for done in range(1000):
-            page.heard(phase, Progress(phase, 1000, done))
-    page.closed("finished", "")
+            page.update(phase, Progress(phase, 1000, done))
+    page.close("finished", "")
     assert writes.count("running") <= 2 + 2  # a slow machine may pass the rest once or twice
     assert writes[-1] == "finished"
 

@@ -85,9 +85,9 @@ def evaluate(
     title = f"{dataset.name}, {model}"
     with progress(title, "job") as advance, live_page(out / PROGRESS, title) as page:
 
-        def heard(now: Progress) -> None:
+        def on_progress(now: Progress) -> None:
             advance(now.ended, now.total, now.phase)
-            page.heard(now.phase, now)
+            page.update(now.phase, now)
 
         asked: dict[str, Any] = {
             "protocol": protocol,
@@ -96,7 +96,7 @@ def evaluate(
             "num_splits": splits,
             "workers": workers,
             "retry_failed": retry_failed,
-            "on_progress": heard,
+            "on_progress": on_progress,
         }
         if validation_only:
             compared = compare_candidates(dataset, candidates, out, **asked)

@@ -70,13 +70,13 @@ def reproduce(
     parts = []
     with progress(item, "job") as advance, watched(item, request) as page:
 
-        def heard(part: str, now: Progress) -> None:
+        def on_progress(part: str, now: Progress) -> None:
             advance(now.ended, now.total, f"{part}: {now.phase}")
-            page.heard(part, now)
+            page.update(part, now)
 
-        for part in run(item, replace(request, say=heard)):
+        for part in run(item, replace(request, say=on_progress)):
             parts.append(part)
-            page.ended(part.part, part.state, part.said)
+            page.end_part(part.part, part.state, part.said)
             note(f"{part.part}: {part.verdict}")
     if json:
         print_json([asdict(part) for part in parts])

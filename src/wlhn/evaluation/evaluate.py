@@ -33,7 +33,7 @@ from wlhn.evaluation.outcome import (
     write_outcome,
 )
 from wlhn.evaluation.plan import PLAN, Plan, begin, finish
-from wlhn.evaluation.progress import PROGRESS, OnProgress, Progress, unheard
+from wlhn.evaluation.progress import PROGRESS, OnProgress, Progress, ignore_progress
 from wlhn.evaluation.protocols import PROTOCOLS, Protocol
 from wlhn.evaluation.search import Trial, search_each_split
 from wlhn.files import check_free, only_writer
@@ -59,7 +59,7 @@ def evaluate(
     search: int | None = None,
     workers: Workers | None = None,
     retry_failed: bool = False,
-    on_progress: OnProgress = unheard,
+    on_progress: OnProgress = ignore_progress,
 ) -> Outcome:
     """Evaluate a model; what is done already in the folder, the whole or some of its jobs, is not done again.
 
@@ -104,7 +104,7 @@ def compare_candidates(
     num_splits: int | None = None,
     workers: Workers | None = None,
     retry_failed: bool = False,
-    on_progress: OnProgress = unheard,
+    on_progress: OnProgress = ignore_progress,
 ) -> ValidationOutcome:
     """How each candidate does on the validation items: the selection of `evaluate` alone. Test items stay unseen."""
     given = _Given(dataset, candidates, protocol, grid, seed, None, num_splits, None)

@@ -3,7 +3,8 @@
 A grid has `about` and `leaves_out` (what it says of itself), `settings` (fixed values), `grid` (lists of values, all
 combinations of which are tried) and `together` (lists of objects, each with values that only make sense together: a
 learning rate and its weight decay). Parts of the same form stand in place of these for some: `levels` for graph or node
-tasks, `featureless` where nodes have no features, `models` for models by name; each may have such parts again.
+tasks, `featureless` where nodes have no features, `models` for models by name; each may have such parts again. A grid
+that is `like` one of ours has what that has, where it does not say otherwise.
 What a model has no option for is left out of its combinations; what no model has is refused.
 """
 
@@ -19,6 +20,7 @@ from wlhn.data.dataset import TargetLevel
 from wlhn.errors import InputError
 from wlhn.files import read_json
 from wlhn.models.registry import MODELS
+from wlhn.options.checks import check_choice
 from wlhn.options.network import NetworkOptions
 from wlhn.options.option import named_fields
 from wlhn.options.training import TrainingOptions
@@ -26,7 +28,8 @@ from wlhn.training.settings import Settings, named_options, taken_by
 
 FOLDER = Path(__file__).parent / "grids"
 FORM = (
-    '{"settings": {OPTION: VALUE}, "grid": {OPTION: [VALUES]}, "together": [[{OPTION: VALUE, OPTION: VALUE}]], '
+    '{"like": GRID, "settings": {OPTION: VALUE}, "grid": {OPTION: [VALUES]}, '
+    '"together": [[{OPTION: VALUE, OPTION: VALUE}]], '
     '"levels": {"node": {…}}, "featureless": {…}, "models": {MODEL: {…}}}'
 )
 PARTS = ("settings", "grid", "together", "levels", "featureless", "models")
@@ -52,10 +55,11 @@ def read_grid(
     fixed: dict[str, Any] = {}
     varied: dict[str, Any] = {}
     together: list[list[dict[str, Any]]] = []
-    for part in _parts(grid_document(grid), model, level, featureless):  # the later the more special
-        fixed |= part.get("settings", {})
-        varied |= part.get("grid", {})
-        together = part.get("together", together)
+    for document in _documents(grid):
+        for part in _parts(document, model, level, featureless):  # the later the more special
+            fixed |= part.get("settings", {})
+            varied |= part.get("grid", {})
+            together = part.get("together", together)
     given = dict(further or {})
     axes = [[{name: value} for value in values] for name, values in varied.items()] + together
     axes = [[{k: v for k, v in taken_by(model, choice).items() if k not in given} for choice in axis] for axis in axes]
@@ -64,6 +68,12 @@ def read_grid(
     combinations = (dict(item for choice in choices for item in choice.items()) for choices in product(*axes))
     every = (Settings.of(model, **taken_by(model, fixed) | values | given) for values in combinations)
     return list(dict.fromkeys(every))
+
+
+def _documents(grid: str) -> list[dict[str, Any]]:
+    """A grid, after the one that it is like."""
+    document = grid_document(grid)
+    return [*(_documents(document["like"]) if "like" in document else []), document]
 
 
 def _parts(part: Mapping[str, Any], model: str, level: TargetLevel, featureless: bool) -> Iterator[Mapping[str, Any]]:
@@ -83,7 +93,9 @@ def grid_document(grid: str) -> dict[str, Any]:
         raise InputError(f"--grid {grid}: is not one of {', '.join(known)}, and there is no such file")
     document = read_json(path)
     if grid not in known:  # ours are checked by a test: to look at the options of all models imports PyG
-        _check_keys(path, "the grid", document, ("about", "leaves_out", *PARTS))
+        _check_keys(path, "the grid", document, ("about", "leaves_out", "like", *PARTS))
+        if "like" in document:
+            check_choice(f"{path}, like", document["like"], *known)
         _check_part(path, "the grid", document)
     return document
 

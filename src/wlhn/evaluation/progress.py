@@ -1,4 +1,4 @@
-"""How far an evaluation has come, as those who watch it hear."""
+"""How far an evaluation has come, for those who watch it."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ class Progress:
 OnProgress = Callable[[Progress], None]
 
 
-def unheard(progress: Progress) -> None:
-    """Where nobody listens."""
+def ignore_progress(progress: Progress) -> None:
+    """Nobody watches."""

@@ -35,7 +35,7 @@ class Part:
 
 
 class LivePage:
-    """The page; `heard` and `ended` say what happens, `closed` says the last word."""
+    """The page; `update` and `end_part` say what happens, `close` says the last word."""
 
     def __init__(self, path: Path | None, title: str, parts: Sequence[str] = ()) -> None:
         self.path, self.title, self.result = path, title, ""
@@ -44,7 +44,7 @@ class LivePage:
         self.pace = Pace("job")
         self.begun, self.written = time.time(), 0.0
 
-    def heard(self, name: str, progress: Progress) -> None:
+    def update(self, name: str, progress: Progress) -> None:
         """How far a part has come."""
         part = self.parts.setdefault(name, Part())
         if name != self.current or part.progress is None or part.progress.phase != progress.phase:
@@ -55,7 +55,7 @@ class LivePage:
         self.pace.per_second(progress.ended)
         self._write_now_and_then()
 
-    def ended(self, name: str, state: str, result: str) -> None:
+    def end_part(self, name: str, state: str, result: str) -> None:
         """What became of a part, or of all parts of a data set: done, failed or skipped."""
         for each in [known for known in self.parts if known.startswith(f"{name}, ")] or [name]:
             part = self.parts.setdefault(each, Part())
@@ -63,7 +63,7 @@ class LivePage:
         if self.current is not None:
             self._write_now_and_then()
 
-    def closed(self, state: str, result: str) -> None:
+    def close(self, state: str, result: str) -> None:
         """The work has ended: finished, failed or interrupted."""
         if self.current is None:
             return  # nothing was done here
@@ -140,13 +140,13 @@ def live_page(path: Path | None, title: str, parts: Sequence[str] = ()) -> Itera
     try:
         yield page
     except KeyboardInterrupt:
-        page.closed("interrupted", "Given again, the command goes on where it was.")
+        page.close("interrupted", "Given again, the command goes on where it was.")
         raise
     except Exception as error:
-        page.closed("failed", str(error))
+        page.close("failed", str(error))
         raise
     failed = sum(part.state == "failed" for part in page.parts.values())
-    page.closed("failed" if failed else "finished", f"{failed} of {len(page.parts)} parts" if failed else page.result)
+    page.close("failed" if failed else "finished", f"{failed} of {len(page.parts)} parts" if failed else page.result)
 
 
 def _bar(progress: Progress, running: bool) -> str:
