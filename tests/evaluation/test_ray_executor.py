@@ -1,5 +1,6 @@
 """Jobs on a real Ray cluster of two nodes: nodes, workers and drivers are killed, and the numbers stay the same."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -93,6 +94,19 @@ def at_work(*nodes: Any) -> list[psutil.Process]:
     return found
 
 
+def held_at_work(node: Any) -> bool:
+    """Stop this node's processes in the middle of a job, which then cannot end before the node does."""
+    held = False
+    for process in at_work(node):
+        with contextlib.suppress(psutil.Error):  # gone meanwhile
+            process.suspend()
+            if process in at_work(node):
+                held = True
+            else:  # the job ended just before
+                process.resume()
+    return held
+
+
 def kept(out: Path) -> dict[str, Any]:
     """All results of an evaluation, without when and where they were made."""
     documents = {
@@ -106,7 +120,7 @@ def test_a_node_is_killed_in_the_middle(cluster: Any, place: Path) -> None:
     with start(place, out, cluster) as driver:
         wait_for(out, 3, driver)
         node = list(cluster.worker_nodes)[-1]
-        while not at_work(node):
+        while not held_at_work(node):
             assert done(out) < JOBS
         cluster.remove_node(node, allow_graceful=False)
         cluster.add_node(num_cpus=1, **SMALL)  # which may help
