@@ -14,6 +14,7 @@ from wlhn.bench.refinement import contest, growth
 from wlhn.data import load
 from wlhn.data.vocabulary import Vocabulary
 from wlhn.models.registry import build_model
+from wlhn.options.training import InputOptions
 from wlhn.training.settings import Settings
 
 
@@ -48,7 +49,7 @@ def test_construction_times_all_three() -> None:
 def test_baselines_race_against_models_of_their_size(name: str) -> None:
     """All but biases, which ours leave out where BatchNorm takes them away."""
     mutag = load("MUTAG")
-    vocabulary = Vocabulary.fit(mutag, edges=name == "ecc")
+    vocabulary = Vocabulary.fit(mutag, InputOptions(edge_features=name == "ecc"))
     options = Settings.of(name, hidden_channels=CHANNELS, num_layers=LAYERS).options
     ours = build_model(name, options, 7, 2, "graph", vocabulary.edge_channels)
     plain = Plain(name, 7, 2, edge_channels=4 if name == "ecc" else 0)

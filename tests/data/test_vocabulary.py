@@ -17,6 +17,7 @@ from wlhn.data.vocabulary import Vocabulary
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.models.registry import build_model
+from wlhn.options.training import InputOptions
 from wlhn.runs.documents import read_vocabulary
 from wlhn.training.loss import loss
 from wlhn.training.settings import Settings
@@ -29,7 +30,7 @@ def path(**given: object) -> Dataset:
 
 
 def test_unseen_labels_categories_and_edges_are_counted() -> None:
-    fitted = Vocabulary.fit(path(node_label=[1, 5, 5], edge_label=[0, 0, 4, 4]), edges=True)
+    fitted = Vocabulary.fit(path(node_label=[1, 5, 5], edge_label=[0, 0, 4, 4]), InputOptions(edge_features=True))
     new = fitted.encode(path(node_label=[5, 3, 9], edge_label=[4, 4, 2, 2]).graphs)
     assert new.x.tolist() == [[0, 1], [0, 0], [0, 0]]
     assert (new.unseen_nodes, new.unseen_edges) == (2, 2)
@@ -40,14 +41,14 @@ def test_unseen_labels_categories_and_edges_are_counted() -> None:
     again = categories.encode(path(x=np.array([[8, 0], [4, 0], [3, -2]])).graphs)
     assert again.x.tolist() == [[1, 0], [-1, 0], [0, -1]]
     assert again.unseen_nodes == 2
-    top = Vocabulary.fit(path(), degree="onehot")
+    top = Vocabulary.fit(path(), InputOptions(degree="onehot"))
     assert top.encode(Graphs.from_edges([[0, 1, 2, 3, 3, 3], [3, 3, 3, 0, 1, 2]])).unseen_nodes == 1
 
 
 @pytest.mark.parametrize("name", SEES_EDGES)
 def test_models_take_unknown_categories_of_nodes_and_edges(name: str) -> None:
     data = path(x=np.array([[3, 0], [3, 1], [8, 1]]), edge_attr=np.array([[0], [0], [4], [4]]))
-    fitted = Vocabulary.fit(data, edges=True)
+    fitted = Vocabulary.fit(data, InputOptions(edge_features=True))
     options = Settings.of(name, hidden_channels=8, num_layers=2).options
     model = build_model(name, options, fitted.in_channels, 2, "graph", fitted.edge_channels).eval()
     unknown = replace(data.graphs, x=np.full((3, 2), 77), edge_attr=np.full((4, 1), 77))
@@ -64,7 +65,7 @@ def test_other_columns_than_in_training_are_refused() -> None:
     with pytest.raises(InputError, match="no node input 'x'"):
         fitted.encode(path().graphs)
     with pytest.raises(InputError, match="neither labels nor features"):
-        Vocabulary.fit(path(), edges=True)
+        Vocabulary.fit(path(), InputOptions(edge_features=True))
 
 
 def test_unknown_targets_do_not_count() -> None:
@@ -79,20 +80,20 @@ def test_unknown_targets_do_not_count() -> None:
         assert (grad[~known] == 0).all()
 
 
-def read(document: dict[str, Any], edges: bool = False) -> Vocabulary:
-    """A vocabulary as a run folder gives it back."""
+def read(document: dict[str, Any], **settings: Any) -> Vocabulary:
+    """A vocabulary as the folder of a run with these settings gives it back."""
     with tempfile.TemporaryDirectory() as folder:
         (path := Path(folder) / "vocabulary.json").write_text(json.dumps(document))
-        return read_vocabulary(path, Settings.of(edge_features=edges))
+        return read_vocabulary(path, Settings.of(**settings))
 
 
-def kept(vocabulary: Vocabulary) -> Vocabulary:
-    return read(vocabulary.to_json(), vocabulary.edges is not None)
+def kept(vocabulary: Vocabulary, **settings: Any) -> Vocabulary:
+    return read(vocabulary.to_json(), edge_features=vocabulary.edges is not None, **settings)
 
 
 def test_numbers_are_standardised_over_the_training_nodes_but_flags_stay() -> None:
     x = np.array([[1000.0, 0.0, 5.0], [3000.0, 1.0, 5.0], [2000.0, 0.0, 5.0]], np.float32)
-    fitted = Vocabulary.fit(path(x=x), standardise=True)
+    fitted = Vocabulary.fit(path(x=x), InputOptions(standardise=True))
     seen = fitted.encode(path(x=x).graphs).x
     np.testing.assert_allclose(seen[:, 0].mean(), 0, atol=1e-6)
     np.testing.assert_allclose(seen[:, 0].std(), 1, rtol=1e-6)
@@ -104,9 +105,9 @@ def test_missing_numbers_are_the_training_mean_with_an_indicator() -> None:
     """Against the same by hand; a gap where training had none is filled and counted."""
     x = np.array([[1.0, 5.0, np.nan], [3.0, 7.0, 4.0], [np.nan, 9.0, 6.0]], np.float32)
     for standardise in (False, True):
-        fitted = Vocabulary.fit(path(x=x), standardise=standardise)
+        fitted = Vocabulary.fit(path(x=x), InputOptions(standardise=standardise))
         by_hand = np.array([[1, 5, 5, 0, 1], [3, 7, 4, 0, 0], [2, 9, 6, 1, 0]], np.float32)
-        again = Vocabulary.fit(path(x=by_hand), standardise=standardise)
+        again = Vocabulary.fit(path(x=by_hand), InputOptions(standardise=standardise))
         np.testing.assert_allclose(fitted.encode(path(x=x).graphs).x, again.encode(path(x=by_hand).graphs).x)
         assert fitted.in_channels == 5
         assert kept(fitted) == fitted
@@ -117,7 +118,7 @@ def test_missing_numbers_are_the_training_mean_with_an_indicator() -> None:
 
 def test_missing_numbers_of_edges_are_filled_too() -> None:
     attr = np.array([[1.0], [1.0], [np.nan], [np.nan]], np.float32)
-    fitted = Vocabulary.fit(path(edge_attr=attr), edges=True)
+    fitted = Vocabulary.fit(path(edge_attr=attr), InputOptions(edge_features=True))
     seen = fitted.encode(path(edge_attr=attr).graphs).graphs.edge_attr
     assert seen is not None
     assert sorted(seen.tolist()) == [[1, 0], [1, 0], [1, 1], [1, 1]]
@@ -127,7 +128,7 @@ def test_missing_numbers_of_edges_are_filled_too() -> None:
 
 def test_complete_data_and_vocabularies_of_before_stay_what_they_were() -> None:
     x = np.array([[1.0, 5.0], [3.0, 7.0], [2.0, 9.0]], np.float32)
-    fitted = Vocabulary.fit(path(x=x))
+    fitted = Vocabulary.fit(path(x=x), InputOptions(standardise=False))
     assert fitted.encode(path(x=x).graphs).x.tolist() == x.tolist()
     document = fitted.to_json()
     del document["nodes"]["filling"], document["edge_filling"]
@@ -141,3 +142,38 @@ def test_means_are_those_of_the_training_graphs_alone() -> None:
     two = Graphs.from_edges([[0, 1, 2, 3], [1, 0, 3, 2]], node_ptr=[0, 2, 4], x=[[1.0], [np.nan], [100.0], [100.0]])
     fitted = Vocabulary.fit(as_dataset(two).select([0]))
     assert fitted.encode(two).x.tolist() == [[1, 0], [1, 1], [100, 0], [100, 0]]
+
+
+@pytest.mark.parametrize("binning", ["quantiles", "k-means"])
+def test_numbers_in_bins_are_columns_of_0_and_1_that_similar_nodes_share(binning: Any) -> None:
+    x = np.array([[0.0, 7.0], [0.1, 7.1], [5.0, 9.0]], np.float32)
+    fitted = Vocabulary.fit(path(x=x), InputOptions(binning=binning, bins=2))
+    seen = fitted.encode(path(x=x).graphs).x
+    assert set(np.unique(seen)) == {0, 1}
+    assert fitted.in_channels == seen.shape[1] == (4 if binning == "quantiles" else 2)
+    assert seen[0].tolist() == seen[1].tolist() != seen[2].tolist()
+    assert kept(fitted, binning=binning) == fitted
+    with pytest.raises(InputError, match="with bins if, and only if"):
+        kept(fitted)
+    far = fitted.encode(path(x=np.array([[-9.0, -99.0], [9.0, 99.0], [np.nan, np.nan]], np.float32)).graphs)
+    assert far.x[:2].tolist() == seen[[0, 2]].tolist()  # what lies beyond belongs to the last bin
+    assert far.unseen_nodes == 1
+
+
+def test_bins_are_those_of_the_training_graphs_alone() -> None:
+    x = [[0.0], [1.0], [100.0], [101.0]]
+    two = Graphs.from_edges([[0, 1, 2, 3], [1, 0, 3, 2]], node_ptr=[0, 2, 4], x=x)
+    fitted = Vocabulary.fit(as_dataset(two).select([0]), InputOptions(binning="quantiles", bins=2))
+    assert fitted.encode(two).x.tolist() == [[1, 0], [0, 1], [0, 1], [0, 1]]
+
+
+def test_what_a_model_sees_of_nodes_can_be_chosen() -> None:
+    data = path(x=np.array([[0.5], [0.25], [0.75]], np.float32), node_label=[1, 5, 5])
+    widths = {"given": 3, "labels": 2, "features": 1, "both": 3, "degree": 1}
+    for inputs, width in widths.items():
+        options = InputOptions.from_json({"inputs": inputs, "standardise": False})
+        assert Vocabulary.fit(data, options).in_channels == width
+    with pytest.raises(InputError, match="no input 'label' that `inputs` asks for; they have x"):
+        Vocabulary.fit(path(x=np.zeros((3, 2), np.float32)), InputOptions(inputs="labels"))
+    with pytest.raises(InputError, match="no numeric features to put into bins; leave `binning` out"):
+        Vocabulary.fit(path(), InputOptions(binning="k-means"))

@@ -40,6 +40,7 @@ from wlhn.evaluation.evaluate import evaluate
 from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.outcome import read_outcome
 from wlhn.models.registry import MODELS, model_class
+from wlhn.options.training import InputOptions
 from wlhn.training.settings import Settings
 
 SECONDS = 60  # of the processor: a busy machine is no finding
@@ -69,7 +70,7 @@ def check(dataset: Dataset) -> None:
         items = np.concatenate([split.train, split.valid, split.test])
         assert dataset.task == "none" or dataset.labelled[items].all(), "a split holds an item without a target"
     if len(dataset.graphs) and dataset.graphs.num_nodes:
-        encoded = Vocabulary.fit(dataset, standardise=True).encode(dataset.graphs)
+        encoded = Vocabulary.fit(dataset, InputOptions(standardise=True)).encode(dataset.graphs)
         assert np.isfinite(encoded.x).all(), "a model would see a number that is none"
 
 

@@ -183,12 +183,13 @@ def test_morgan_fingerprints_are_those_of_the_molecules(tmp_path: Path) -> None:
     from wlhn.data.readers.molecules import read_smiles
     from wlhn.data.vocabulary import Vocabulary
     from wlhn.models.machines.morgan_forest import MorganForest
+    from wlhn.options.training import InputOptions
 
     smiles = ["CCO", "c1ccccc1C(=O)O", "CC(=O)Oc1ccccc1C(=O)O", "C1CC1N", "O=[N+]([O-])c1ccccc1", "CCO.[Na+]", "C"]
     table = tmp_path / "molecules.csv"
     table.write_text("smiles,y\n" + "\n".join(f"{s},{k % 2}" for k, s in enumerate(smiles)))
     dataset = read_smiles(table)
-    vocabulary = Vocabulary.fit(dataset, edges=True)
+    vocabulary = Vocabulary.fit(dataset, InputOptions(edge_features=True))
     encoded = vocabulary.encode(dataset.graphs)
     model = MorganForest(vocabulary.in_channels, 2, rounds=2, edge_channels=vocabulary.edge_channels)
     graphs = encoded.graphs

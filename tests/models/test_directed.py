@@ -16,6 +16,7 @@ from wlhn.files import write_json
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import refine
 from wlhn.models.registry import build_model, model_class
+from wlhn.options.training import InputOptions
 from wlhn.runs.documents import read_vocabulary
 from wlhn.training.settings import Settings
 
@@ -43,7 +44,7 @@ def built(name: str, vocabulary: Vocabulary) -> torch.nn.Module:
 @pytest.mark.parametrize("labelled", [False, True])
 def test_colours_and_nodes_agree(labelled: bool) -> None:
     dataset = directed_set(labelled)
-    vocabulary = Vocabulary.fit(dataset, edges=labelled, directed=True)
+    vocabulary = Vocabulary.fit(dataset, InputOptions(edge_features=labelled, directed=True))
     encoded, model = vocabulary.encode(dataset.graphs), built("wlhn", vocabulary)
     index = np.arange(2)
     by_colours, by_nodes = (Collator(encoded, each, depth=2, level="node").batch(index) for each in (True, False))
@@ -54,7 +55,7 @@ def test_colours_and_nodes_agree(labelled: bool) -> None:
 def test_messages_are_those_of_dense_matrices() -> None:
     """Σ over in-neighbours of relu(h + a), and over out-neighbours of relu(h + b)."""
     dataset = directed_set()
-    vocabulary = Vocabulary.fit(dataset, directed=True)
+    vocabulary = Vocabulary.fit(dataset, InputOptions(directed=True))
     encoded, model = vocabulary.encode(dataset.graphs), built("wlhn", vocabulary)
     graphs = encoded.graphs
     inputs = torch.from_numpy(encoded.x), torch.from_numpy(graphs.edge_index.astype(np.int64))
@@ -73,7 +74,7 @@ def test_turning_all_edges_round_is_swapping_the_two_kinds(name: str) -> None:
     dataset = directed_set()
     source, target = dataset.graphs.edge_index
     turned = Graphs.from_edges(np.stack([target, source]), node_ptr=[0, 12, 20], node_label=dataset.graphs.node_label)
-    vocabulary = Vocabulary.fit(dataset, directed=True)
+    vocabulary = Vocabulary.fit(dataset, InputOptions(directed=True))
     model = built(name, vocabulary)
 
     def outputs(graphs: Graphs) -> torch.Tensor:
@@ -90,7 +91,7 @@ def test_turning_all_edges_round_is_swapping_the_two_kinds(name: str) -> None:
 
 def test_models_and_refinement_tell_the_same_nodes_apart() -> None:
     dataset = directed_set()
-    encoded = Vocabulary.fit(dataset, directed=True).encode(dataset.graphs)
+    encoded = Vocabulary.fit(dataset, InputOptions(directed=True)).encode(dataset.graphs)
     ours = refine(encoded.graphs, 2, encoded.x, True)
     theirs = refine(dataset.graphs, 2, dataset.graphs.node_label, directed=True)
     pairs = {(a, b) for a, b in zip(ours.colours[-1].tolist(), theirs.colours[-1].tolist(), strict=True)}
@@ -102,15 +103,15 @@ def test_what_has_no_use_is_refused() -> None:
     source, target = dataset.graphs.edge_index
     both = Graphs.from_edges(np.stack([np.r_[source, target], np.r_[target, source]]), node_label=np.zeros(20, int))
     with pytest.raises(InputError, match="every edge stands there in both directions; leave `directed` out"):
-        Vocabulary.fit(replace(dataset, graphs=both, y=np.zeros(1, int)), directed=True)
+        Vocabulary.fit(replace(dataset, graphs=both, y=np.zeros(1, int)), InputOptions(directed=True))
     with pytest.raises(InputError, match="GCN does not use features of edges; leave edge_features and directed out"):
-        built("gcn", Vocabulary.fit(dataset, directed=True))
+        built("gcn", Vocabulary.fit(dataset, InputOptions(directed=True)))
 
 
 @pytest.mark.parametrize("labelled", [False, True])
 def test_a_run_remembers_it(labelled: bool, tmp_path: Path) -> None:
     settings = Settings.of("wlhn", directed=True, edge_features=labelled)
-    vocabulary = Vocabulary.fit(directed_set(labelled), edges=labelled, directed=True)
+    vocabulary = Vocabulary.fit(directed_set(labelled), InputOptions(edge_features=labelled, directed=True))
     write_json(tmp_path / "vocabulary.json", vocabulary.to_json())
     assert read_vocabulary(tmp_path / "vocabulary.json", settings) == vocabulary
     with pytest.raises(InputError, match="directed"):

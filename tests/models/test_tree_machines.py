@@ -15,6 +15,7 @@ from wlhn.data import load
 from wlhn.data.vocabulary import Vocabulary
 from wlhn.errors import InputError
 from wlhn.models.registry import build_model
+from wlhn.options.training import InputOptions
 from wlhn.runs.run_folder import load_run
 from wlhn.runs.train import train
 from wlhn.training.settings import Settings
@@ -27,7 +28,7 @@ KERNELS = {"wl-svm": WLKernel, "wl-oa": OptimalAssignmentKernel, "wl-wasserstein
 
 def batches(edges: bool = False) -> tuple:
     """(vocabulary, colours to learn from, new colours), three rounds deep."""
-    vocabulary = Vocabulary.fit(MUTAG, edges=edges)
+    vocabulary = Vocabulary.fit(MUTAG, InputOptions(edge_features=edges))
     collator = Collator(vocabulary.encode(MUTAG.graphs), on_colours=True, depth=3)
     return vocabulary, collator.batch(TRAIN), collator.batch(NEW)
 

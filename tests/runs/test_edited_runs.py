@@ -72,6 +72,8 @@ DOCUMENTS: list[tuple[str, str, Any, str]] = [  # file, field, value, what is sa
     ("vocabulary", "nodes.label_values", [3, 1, 2], "label_values: must be rising"),
     ("vocabulary", "nodes.inputs", [], "columns, width: must be 1, as `nodes` has it"),
     ("vocabulary", "nodes", None, "vocabulary.json, nodes: must be an object"),
+    ("vocabulary", "nodes.quantiles", {"edges": [[0.5]]}, "quantiles: must be null without numbers"),
+    ("vocabulary", "nodes.clusters", {"centres": []}, "clusters: must be null without numbers"),
     ("vocabulary", "edges", "labels", "edges: must be there if, and only if, the model sees edges"),
 ]
 

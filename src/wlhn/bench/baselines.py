@@ -29,6 +29,7 @@ from wlhn.data.vocabulary import Vocabulary
 from wlhn.graphs import to_pyg
 from wlhn.models.registry import build_model, model_class
 from wlhn.nn.heads import EuclideanHead
+from wlhn.options.training import InputOptions
 
 SORTED, CLUSTERS, EDGE_FILTERS = 30, 10, 16  # as our models have them
 
@@ -180,7 +181,7 @@ def measure_baselines(
 
 
 def _ours(name: str, dataset: Dataset) -> Callable[[], None]:
-    vocabulary = Vocabulary.fit(dataset, edges=name == "ecc")
+    vocabulary = Vocabulary.fit(dataset, InputOptions(edge_features=name == "ecc"))
     options = model_class(name).Options.from_json({"hidden_channels": CHANNELS, "num_layers": LAYERS})
     model = build_model(name, options, vocabulary.in_channels, dataset.num_outputs, "graph", vocabulary.edge_channels)
     y = torch.from_numpy(np.array(dataset.y))
@@ -190,7 +191,7 @@ def _ours(name: str, dataset: Dataset) -> Callable[[], None]:
 
 
 def _plain(name: str, dataset: Dataset) -> Callable[[], None]:
-    encoded = Vocabulary.fit(dataset, edges=name == "ecc").encode(dataset.graphs)
+    encoded = Vocabulary.fit(dataset, InputOptions(edge_features=name == "ecc")).encode(dataset.graphs)
     graphs: list[Data] = to_pyg(replace(encoded.graphs, x=encoded.x))
     values = 0 if encoded.graphs.edge_attr is None else int(encoded.graphs.edge_attr.max()) + 1
     for data, y in zip(graphs, torch.from_numpy(np.array(dataset.y)), strict=True):

@@ -1,7 +1,8 @@
 """What a model sees of a node: label one-hot, attributes, or its degree where there is neither.
 
 An `Encoding` is fixed on the training data and applied to any graphs, so that a column means the same in both. Numbers
-that are missing are filled in (`wlhn.data.gaps`).
+that are missing are filled in (`wlhn.data.gaps`); numbers may fall into bins (`wlhn.hierarchy.binning`), each a 0/1
+column of its own, so that tree and network both see equal nodes where there were only similar ones.
 """
 
 from __future__ import annotations
@@ -16,7 +17,15 @@ from wlhn.data.dataset import Dataset, available
 from wlhn.data.gaps import Filling, fill
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
-from wlhn.options.training import Degree
+from wlhn.hierarchy.binning import KMeans, Quantiles, fit_bins
+from wlhn.options.training import Degree, InputOptions, NodeInputs
+
+INPUTS: dict[NodeInputs, tuple[str, ...]] = {
+    "labels": ("label",),
+    "features": ("x",),
+    "both": ("label", "x"),
+    "degree": (),
+}
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,8 @@ class Encoding:
     max_degree: int = 0  # one-hot: larger degrees share the last column
     categories: tuple[int, ...] = ()  # where rows are categories: how many values each column can have
     filling: Filling | None = None  # of attributes that are numbers
+    quantiles: Quantiles | None = None  # bins of such attributes, column by column
+    clusters: KMeans | None = None  # or of whole rows of them
 
     def encode(self, graphs: Graphs) -> NDArray[Any]:
         """(nodes, features): float32, or integers where attributes are categories (OGB's atoms)."""
@@ -55,10 +66,15 @@ class Encoding:
             parts.append(_one_hot(graphs.node_label, np.array(self.label_values, dtype=np.int64)))
         if "x" in self.inputs and graphs.x is not None:
             x, new = fill(self.filling, graphs.x)
-            parts.append(x)
+            parts.append(x if self.bins is None else _in_bins(self.bins, x))
         if len(parts) == 1 and np.issubdtype(parts[0].dtype, np.integer):
             return parts[0], new
         return np.concatenate([part.astype(np.float32, copy=False) for part in parts], axis=1), new
+
+    @property
+    def bins(self) -> Quantiles | KMeans | None:
+        """What numbers fall into."""
+        return self.quantiles or self.clusters
 
     def _degrees(self, graphs: Graphs) -> NDArray[Any]:
         degree = graphs.degree
@@ -73,7 +89,13 @@ class Encoding:
 
 
 def encoding(
-    dataset: Dataset, *, inputs: tuple[str, ...] | None = None, degree: Degree = "scalar", max_degree: int | None = None
+    dataset: Dataset,
+    *,
+    inputs: tuple[str, ...] | None = None,
+    degree: Degree = "scalar",
+    max_degree: int | None = None,
+    binning: str | None = None,
+    bins: int = InputOptions.bins,
 ) -> Encoding:
     """The encoding of a data set's nodes; `inputs` in place of the set's own, () for the degree alone.
 
@@ -83,16 +105,44 @@ def encoding(
     (3371, 7)
     """
     chosen = dataset.inputs if inputs is None else inputs
+    for name in chosen:
+        if name not in available(dataset.graphs):
+            has = " and ".join(available(dataset.graphs)) or "neither labels nor features"
+            raise InputError(f"{dataset.name}: nodes have no input '{name}' that `inputs` asks for; they have {has}")
     label, x, degrees = dataset.graphs.node_label, dataset.graphs.x, dataset.graphs.degree
     values = np.unique(label).tolist() if "label" in chosen and label is not None else []
     top = int(degrees.max(initial=0)) if max_degree is None else max_degree
+    filling = Filling.of(x) if "x" in chosen and x is not None else None
+    found: Quantiles | KMeans | None = None
+    if binning is not None:
+        if filling is None or x is None:
+            raise InputError(f"{dataset.name}: nodes have no numeric features to put into bins; leave `binning` out")
+        found = fit_bins(filling.fill(x)[0], binning, bins)
     return Encoding(
         inputs=tuple(chosen),
         degree=degree,
         label_values=tuple(values),
         max_degree=top if not chosen and degree == "onehot" else 0,
         categories=dataset.categories if tuple(chosen) == ("x",) else (),
-        filling=Filling.of(x) if "x" in chosen and x is not None else None,
+        filling=filling,
+        quantiles=found if isinstance(found, Quantiles) else None,
+        clusters=found if isinstance(found, KMeans) else None,
+    )
+
+
+def encoding_for(dataset: Dataset, options: InputOptions) -> Encoding:
+    """The encoding that these options ask for.
+
+    >>> from wlhn.data import load
+    >>> encoding_for(load("MUTAG"), InputOptions(inputs="degree", degree="log")).inputs
+    ()
+    """
+    return encoding(
+        dataset,
+        inputs=INPUTS.get(options.inputs),
+        degree=options.degree,
+        binning=None if options.binning == "none" else options.binning,
+        bins=options.bins,
     )
 
 
@@ -104,6 +154,12 @@ def features(dataset: Dataset, *, inputs: tuple[str, ...] | None = None, degree:
     (34, 1)
     """
     return encoding(dataset, inputs=inputs, degree=degree).encode(dataset.graphs)
+
+
+def _in_bins(bins: Quantiles | KMeans, values: NDArray[Any]) -> NDArray[np.float32]:
+    """(rows, bins of all columns): 1 where a value falls."""
+    codes = bins.codes(values.astype(np.float64))
+    return np.concatenate([_one_hot(c, np.arange(size)) for c, size in zip(codes.T, bins.sizes, strict=True)], axis=1)
 
 
 def _one_hot(values: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.float32]:

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Dataset
-from wlhn.data.features import Encoding, encoding
+from wlhn.data.features import Encoding, encoding_for
 from wlhn.data.gaps import Filling, fill
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy.directions import both_directions, has_directions
-from wlhn.options.training import Degree
+from wlhn.options.training import InputOptions
 
 
 @dataclass(frozen=True)
@@ -104,19 +104,14 @@ class Vocabulary:
     directed: bool = False  # whether edges come in both directions, and say in which
 
     @staticmethod
-    def fit(
-        dataset: Dataset,
-        degree: Degree = "scalar",
-        edges: bool = False,
-        standardise: bool = False,
-        directed: bool = False,
-    ) -> Vocabulary:
+    def fit(dataset: Dataset, options: InputOptions | None = None) -> Vocabulary:
         """From all graphs of a data set: give it the training graphs."""
-        graphs, nodes = dataset.graphs, encoding(dataset, degree=degree)
+        options = options or InputOptions()
+        graphs, nodes, directed = dataset.graphs, encoding_for(dataset, options), options.directed
         if directed and not has_directions(graphs):
             raise InputError(f"{dataset.name}: every edge stands there in both directions; leave `directed` out")
-        columns = Columns.of(nodes.encode(graphs), standardise)
-        if not edges:
+        columns = Columns.of(nodes.encode(graphs), options.standardise)
+        if not options.edge_features:
             return Vocabulary(nodes, columns, directed=directed)
         if graphs.edge_label is not None:
             labels = Columns.of(graphs.edge_label[:, None])
@@ -124,7 +119,7 @@ class Vocabulary:
         if graphs.edge_attr is None:
             raise InputError(f"{dataset.name}: edges have neither labels nor features, and edge_features asks for them")
         filling = Filling.of(graphs.edge_attr)
-        edge_columns = Columns.of(fill(filling, graphs.edge_attr)[0], standardise)
+        edge_columns = Columns.of(fill(filling, graphs.edge_attr)[0], options.standardise)
         return Vocabulary(nodes, columns, "features", edge_columns, filling, directed)
 
     @property

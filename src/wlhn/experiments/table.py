@@ -2,14 +2,14 @@
 others are files of the user's.
 
 A column is a data set under a protocol; a row a model, perhaps with settings or a grid of its own (a variant);
-`settings` of a table hold for all its rows, whatever the grid. `paper` of a row is {column: [mean, standard
-deviation]}, with a word such as "OOR" where the paper has no number.
+`settings` of a table hold for all its rows, whatever the grid, `settings_at` of a row on some columns. `paper` of a row
+is {column: [mean, standard deviation]}, with a word such as "OOR" where the paper has no number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,11 @@ class Row:
     paper: Mapping[str, Any] = field(default_factory=dict)
     columns: tuple[str, ...] | None = None  # where it makes sense; everywhere where None
     grid: str | None = None  # that its settings are chosen from, whatever grid is asked for
+    settings_at: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # further ones, by column
+
+    def at(self, column: Column) -> Row:
+        """The row as it is on this column."""
+        return replace(self, settings={**self.settings, **self.settings_at.get(column.key, {})})
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,7 @@ class Table:
         chosen = [known_key("model", name, [*keys, *families]) for name in models]
         columns = [c for c in self.columns if not wanted or c.key in wanted]
         rows = [r for r in self.rows if not chosen or r.key in chosen or (r.model in families and r.model in chosen)]
-        return [(c, row) for c in columns for row in rows if row.columns is None or c.key in row.columns]
+        return [(c, row.at(c)) for c in columns for row in rows if row.columns is None or c.key in row.columns]
 
 
 def known_key(what: str, name: str, keys: list[str]) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wlhn.data.dataset import Dataset
 from wlhn.data.display import node_columns, node_names
 from wlhn.hierarchy import Hierarchy
-from wlhn.kernels.binning import Quantiles
+from wlhn.hierarchy.binning import Quantiles
 
 ALONE = 0.25  # colours of depth 0 for each node from which on a tree has nothing to say
 BINS = 4  # of each of at most two columns

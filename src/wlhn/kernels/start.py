@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
-from wlhn.kernels.binning import BINNINGS, KMeans, Quantiles
+from wlhn.hierarchy.binning import BINNINGS, KMeans, Quantiles, fit_bins
 from wlhn.options.checks import check_at_least, check_choice
 
 Array = NDArray[Any]
@@ -52,8 +52,7 @@ class Start:
         check_at_least("bins", bins, 1)
         named = named_columns(graphs, columns)
         numeric = tuple(c for c in named if isinstance(c, int) and not _is_integer(graphs))
-        kind = Quantiles if binning == "quantiles" else KMeans
-        fitted = kind.fit(_chosen(graphs, numeric), bins) if numeric and graphs.num_nodes else None
+        fitted = fit_bins(_chosen(graphs, numeric), binning, bins) if numeric and graphs.num_nodes else None
         return Start(named, numeric, fitted, names or {})
 
     def values(self, graphs: Graphs) -> Array:

@@ -8,6 +8,7 @@ from typing import Literal
 from wlhn.options.option import Options, option
 
 Degree = Literal["scalar", "onehot", "log"]
+NodeInputs = Literal["given", "labels", "features", "both", "degree"]
 
 
 @dataclass(frozen=True)
@@ -20,12 +21,23 @@ class InputOptions(Options):
         "Whether the model tells nodes that an edge comes from and nodes that it leads to apart; without it, it sees "
         "the former alone.",
     )
+    inputs: NodeInputs = option(
+        "given",
+        "What the model sees of a node: what the data set gives (`wlhn datasets NAME` says it), its label alone, its "
+        "features alone, both, or its degree alone.",
+    )
     degree: Degree = option(
         "scalar", "How degrees enter where nodes have no features: as a number, one-hot, or as its logarithm."
     )
     standardise: bool = option(
         True, "Whether numeric features get mean 0 and deviation 1; columns of 0 and 1 stay as they are."
     )
+    binning: Literal["none", "quantiles", "k-means"] = option(
+        "none",
+        "Whether numeric features of nodes become categories, so that nodes can share colours: bins of each column "
+        "that hold equally many training nodes, or clusters of whole rows.",
+    )
+    bins: int = option(8, "Bins of each column, or clusters, where `binning` asks for some.", at_least=1)
     metric: Literal["default", "accuracy", "balanced-accuracy", "macro-f1", "rocauc", "ap", "mse", "mae", "r2"] = (
         option(
             "default",

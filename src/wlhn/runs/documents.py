@@ -15,8 +15,9 @@ from wlhn.data.gaps import Filling
 from wlhn.data.vocabulary import Columns, Vocabulary
 from wlhn.errors import InputError
 from wlhn.files import read_json
+from wlhn.hierarchy.binning import KMeans, Quantiles
 from wlhn.options.training import Degree
-from wlhn.runs.fields import Fields, list_of, number, one_of, rising, scalar, text, whole
+from wlhn.runs.fields import Fields, list_of, number, one_of, rising, rising_numbers, scalar, text, whole
 from wlhn.training.settings import Settings
 
 
@@ -98,6 +99,8 @@ def read_vocabulary(path: Path, settings: Settings) -> Vocabulary:
     edges = document.get("edges", "labels, features or null", one_of(None, "labels", "features"))
     if (edges is not None) != settings.training.edge_features:
         raise document.wrong("edges", "there if, and only if, the model sees edges (edge_features in config.json)")
+    if (nodes.bins is not None) != (settings.training.binning != "none"):
+        raise document.wrong("nodes", "with bins if, and only if, config.json says so (binning)")
     directed = document.values.get("directed", False)  # runs of before there was such a thing have none
     if directed is not settings.training.directed:
         raise document.wrong("directed", "what config.json says")
@@ -133,14 +136,48 @@ def _encoding(nodes: Fields) -> Encoding:
     inputs = nodes.get("inputs", "some of label and x", list_of(one_of("label", "x")))
     if len(set(inputs)) < len(inputs):
         raise nodes.wrong("inputs", "without repetitions")
+    filling = _filling(nodes, "filling")
     return Encoding(
         inputs=tuple(inputs),
         degree=nodes.get("degree", f"one of {', '.join(degrees)}", one_of(*degrees)),
         label_values=tuple(nodes.get("label_values", "rising whole numbers", rising)),
         max_degree=nodes.get("max_degree", "a whole number, 0 or more", whole),
         categories=tuple(nodes.get("categories", "a list of whole numbers", list_of(whole))),
-        filling=_filling(nodes, "filling"),
+        filling=filling,
+        quantiles=_quantiles(nodes, filling),
+        clusters=_clusters(nodes, filling),
     )
+
+
+def _quantiles(nodes: Fields, filling: Filling | None) -> Quantiles | None:
+    """Bins of each column; without binning, null, and runs of before there was such a thing say nothing of it."""
+    if nodes.values.get("quantiles") is None:
+        return None
+    columns = _filled_columns(nodes, "quantiles", filling)
+    edges = nodes.inside("quantiles").get(
+        "edges", f"{columns} lists of rising numbers", list_of(rising_numbers, columns)
+    )
+    return Quantiles(tuple(tuple(map(float, each)) for each in edges))
+
+
+def _clusters(nodes: Fields, filling: Filling | None) -> KMeans | None:
+    """Clusters of rows, likewise."""
+    if nodes.values.get("clusters") is None:
+        return None
+    columns, fields = _filled_columns(nodes, "clusters", filling), nodes.inside("clusters")
+    centres = fields.get("centres", f"lists of {columns} numbers", list_of(list_of(number, columns)))
+    deviation = fields.get("deviation", f"{columns} numbers", list_of(number, columns))
+    if not centres or not all(each > 0 for each in deviation):
+        raise nodes.wrong("clusters", "one or more, with deviations above 0")
+    return KMeans(tuple(tuple(map(float, each)) for each in centres), tuple(map(float, deviation)))
+
+
+def _filled_columns(nodes: Fields, name: str, filling: Filling | None) -> int:
+    """How many columns of numbers there are to put into bins."""
+    other = "clusters" if name == "quantiles" else "quantiles"
+    if filling is None or nodes.values.get(other) is not None:
+        raise nodes.wrong(name, f"null without numbers to put into bins, or beside {other}")
+    return len(filling.means) + len(filling.gaps)
 
 
 def _columns(columns: Fields) -> Columns:
@@ -161,7 +198,9 @@ def _check_width(where: Fields, nodes: Encoding, columns: Columns) -> None:
     least = len(nodes.label_values) if "label" in nodes.inputs else 0
     if not nodes.inputs:
         least = nodes.max_degree + 1 if nodes.degree == "onehot" else 1
-    if nodes.filling is not None:
+    if nodes.bins is not None:
+        least += sum(nodes.bins.sizes)
+    elif nodes.filling is not None:
         least += len(nodes.filling.means) + len(nodes.filling.gaps)
     exact = "x" not in nodes.inputs or nodes.filling is not None
     if columns.width < least or (exact and columns.width > least):

@@ -79,6 +79,11 @@ def rising(value: Any) -> bool:
     return list_of(lambda v: whole(v, -LARGEST))(value) and all(a < b for a, b in pairwise(value))
 
 
+def rising_numbers(value: Any) -> bool:
+    """The same of any numbers."""
+    return list_of(number)(value) and all(a < b for a, b in pairwise(value))
+
+
 def one_of(*choices: Any) -> Check:
     return lambda value: (value is None or isinstance(value, str)) and value in choices
 

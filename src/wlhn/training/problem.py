@@ -143,8 +143,7 @@ class Problem:
 
 def vocabulary_of(settings: Settings, dataset: Dataset) -> Vocabulary:
     """What the features of these graphs mean to a model of these settings."""
-    inputs = settings.training
-    return Vocabulary.fit(dataset, inputs.degree, inputs.edge_features, inputs.standardise, inputs.directed)
+    return Vocabulary.fit(dataset, settings.training)
 
 
 def collator_of(settings: Settings, encoded: Encoded, level: TargetLevel) -> Collator:

@@ -2,7 +2,7 @@
 
 Bins are fixed on the graphs of the fit and the same for all others. A column (or, for k-means, a set of rows) with no
 more different values than there are bins keeps them apart, each with the values nearest to it; so one-hot columns stay
-what they are.
+what they are. Everything is plain numbers, so that it can be kept in a file.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wlhn.options.checks import check_at_least, check_choice
+
 Array = NDArray[Any]
 BINNINGS = ("quantiles", "k-means")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Quantiles:
     """Each column by itself, into bins that hold about equally many nodes.
 
@@ -26,7 +28,7 @@ class Quantiles:
     ([[0], [1], [1]], ['≤ 1.5'])
     """
 
-    edges: tuple[Array, ...]  # one array for each column; a value belongs below the first edge that is not less
+    edges: tuple[tuple[float, ...], ...]  # of each column; a value belongs below the first edge that is not less
 
     @staticmethod
     def fit(values: Array, bins: int) -> Quantiles:
@@ -37,7 +39,12 @@ class Quantiles:
                 edges.append((distinct[1:] + distinct[:-1]) / 2)
             else:
                 edges.append(np.unique(np.quantile(column, np.linspace(0, 1, bins + 1)[1:-1])))
-        return Quantiles(tuple(edges))
+        return Quantiles(tuple(tuple(each.tolist()) for each in edges))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many bins each column of codes has."""
+        return tuple(len(edges) + 1 for edges in self.edges)
 
     def codes(self, values: Array) -> Array:
         """(rows, columns) numbers of bins."""
@@ -48,7 +55,7 @@ class Quantiles:
         return [_interval(edges, int(code)) for edges, code in zip(self.edges, codes, strict=True)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class KMeans:
     """All columns together, into clusters of rows; columns are divided by their deviations first.
 
@@ -57,8 +64,8 @@ class KMeans:
     [[1], [0]]
     """
 
-    centres: Array  # (clusters, columns), in ascending order of rows
-    deviation: Array  # (columns,)
+    centres: tuple[tuple[float, ...], ...]  # of each cluster, a number for each column; in ascending order
+    deviation: tuple[float, ...]  # of each column
 
     @staticmethod
     def fit(values: Array, bins: int) -> KMeans:
@@ -69,22 +76,35 @@ class KMeans:
         rows, times = np.unique(values / deviation, axis=0, return_counts=True)  # sorted: no order of nodes shows
         if len(rows) > bins:
             rows = Clusters(bins, random_state=0, n_init=1).fit(rows, sample_weight=times).cluster_centers_
-        return KMeans(rows[np.lexsort(rows.T[::-1])], deviation)
+        centres = rows[np.lexsort(rows.T[::-1])]
+        return KMeans(tuple(map(tuple, centres.tolist())), tuple(deviation.tolist()))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many clusters there are."""
+        return (len(self.centres),)
 
     def codes(self, values: Array) -> Array:
         """(rows, 1) numbers of clusters."""
         from sklearn.metrics import pairwise_distances_argmin
 
-        return pairwise_distances_argmin(values / self.deviation, self.centres)[:, None]
+        return pairwise_distances_argmin(values / np.array(self.deviation), np.array(self.centres))[:, None]
 
     def describe(self, codes: Any) -> list[str]:
         """The cluster of one row, by the middle of it."""
-        centre = self.centres[int(codes[0])] * self.deviation
+        centre = np.array(self.centres[int(codes[0])]) * self.deviation
         return ["≈ " + ", ".join(f"{x:.3g}" for x in centre)]
 
 
-def _interval(edges: Array, code: int) -> str:
-    if not len(edges):
+def fit_bins(values: Array, binning: str, bins: int) -> Quantiles | KMeans:
+    """Bins of (rows, columns) numbers: "quantiles" or "k-means"."""
+    check_choice("binning", binning, *BINNINGS)
+    check_at_least("bins", bins, 1)
+    return (Quantiles if binning == "quantiles" else KMeans).fit(np.asarray(values, np.float64), bins)
+
+
+def _interval(edges: tuple[float, ...], code: int) -> str:
+    if not edges:
         return "any"
     if code == 0:
         return f"≤ {edges[0]:.4g}"
