@@ -131,16 +131,17 @@ def _tell(logger: Logger, outcome: Outcome) -> None:
 
 
 def _print(outcome: Outcome) -> None:
-    from wlhn.evaluation.outcome import in_words, shown
-    from wlhn.training.metrics import METRICS, NAMES
+    from wlhn.evaluation.outcome import in_words
+    from wlhn.training.metrics import METRICS
 
     plan, metric = outcome.plan, outcome.metric
+    shown = METRICS[metric].shown
     choices = _differences([split.settings for split in outcome.splits], plan.candidates)
     rows = [
         (
             str(k),
-            shown(sum(split.valid) / len(split.valid), metric),
-            ", ".join(shown(score, metric) for score in split.test_scores),
+            shown(sum(split.valid) / len(split.valid)),
+            ", ".join(shown(score) for score in split.test_scores),
             choice,
         )
         for k, (split, choice) in enumerate(zip(outcome.splits, choices, strict=True))
@@ -151,8 +152,8 @@ def _print(outcome: Outcome) -> None:
         f"Test {metric}: {in_words(outcome)} "
         f"({outcome.work.jobs} runs, {outcome.work.seconds:.0f} s of work, splits {plan.splits_hash})"
     )
-    spreads = {name: outcome.spread_of(name) for name in METRICS if name != metric}
-    more = [f"{NAMES[n]} {shown(s[0], n)} ± {shown(s[1], n)}" for n, s in spreads.items() if s is not None]
+    spreads = [(other, outcome.spread_of(key)) for key, other in METRICS.items() if key != metric]
+    more = [f"{m.name} {m.shown(found[0])} ± {m.shown(found[1])}" for m, found in spreads if found is not None]
     if more:
         typer.echo(f"Also: {', '.join(more)}")
     if plan.search is not None:
@@ -166,11 +167,11 @@ def _print(outcome: Outcome) -> None:
 
 
 def _print_validation(outcome: ValidationOutcome) -> None:
-    from wlhn.evaluation.outcome import shown
+    from wlhn.training.metrics import METRICS
 
     settings = [candidate.settings for candidate in outcome.candidates]
     rows = [
-        (shown(candidate.valid, outcome.metric), f"{candidate.valid_loss:.3f}", difference)
+        (METRICS[outcome.metric].shown(candidate.valid), f"{candidate.valid_loss:.3f}", difference)
         for candidate, difference in zip(outcome.candidates, _differences(settings, settings), strict=True)
     ]
     plan = outcome.plan

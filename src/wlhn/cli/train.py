@@ -118,8 +118,7 @@ def _draw_confusion(scores: Scores, path: Path) -> None:
 
 
 def _summarise(run: TrainedRun, data: str, settings: Settings) -> None:
-    from wlhn.evaluation.outcome import shown
-    from wlhn.training.metrics import NAMES
+    from wlhn.training.metrics import METRICS
 
     about, metric, items = run.about, run.about["metric"], f"{run.trained.level}s"
     sizes, scores, numbers = about["split"], about["scores"], about["numerics"]
@@ -137,11 +136,11 @@ def _summarise(run: TrainedRun, data: str, settings: Settings) -> None:
         f"epoch {about['best_epoch']} was the best on the validation {items}."
     )
     if scores["test"] is not None:
-        line = f"Test {NAMES[metric]}: {shown(scores['test'], metric)}"
+        line = f"Test {METRICS[metric].name}: {METRICS[metric].shown(scores['test'])}"
         if metric == "accuracy":
             line += f" ({round(scores['test'] * sizes['test'])} of {sizes['test']} {items} right)"
         if scores["constant_answer"] is not None:
-            line += f"; giving always the same answer would score {shown(scores['constant_answer'], metric)}"
+            line += f"; giving always the same answer would score {METRICS[metric].shown(scores['constant_answer'])}"
         typer.echo(f"{line}.")
     if run.test is not None:
         if more := scores_in_a_line(run.test, without=metric):

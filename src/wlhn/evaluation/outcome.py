@@ -178,19 +178,10 @@ def write_outcome(folder: Path, outcome: Outcome | ValidationOutcome) -> None:
     write_json(folder / (OUTCOME if isinstance(outcome, Outcome) else VALIDATION), outcome.to_json())
 
 
-def shown(value: float, metric: str) -> str:
-    """A score as people read it.
-
-    >>> shown(0.8612, "accuracy"), shown(0.00342, "mse")
-    ('86.1 %', '0.00342')
-    """
-    return f"{100 * value:.1f} %" if METRICS[metric].percent else f"{value:.3g}"
-
-
 def in_words(outcome: Outcome, divisor: float = 1.0) -> str:
     """The mean test score with its deviation, which a single run does not have; errors over `divisor`."""
     scores = [outcome.mean, outcome.std] if outcome.num_runs > 1 else [outcome.mean]
-    return " ± ".join(shown(score / divisor, outcome.metric) for score in scores)
+    return " ± ".join(METRICS[outcome.metric].shown(score / divisor) for score in scores)
 
 
 def _split(document: Mapping[str, Any], runs: int) -> SplitOutcome:

@@ -14,7 +14,7 @@ from wlhn.errors import InputError
 from wlhn.files import replacing
 from wlhn.runs.run_folder import load_run, read_config, save_run, seal
 from wlhn.runs.trained import Trained
-from wlhn.training.metrics import NAMES
+from wlhn.training.metrics import METRICS
 
 CARD = "README.md"
 
@@ -94,4 +94,4 @@ def _scores(config: Mapping[str, Any]) -> list[str]:
         return ["Not measured on test items."]
     known = {name: value for name, value in scores["metrics"].items() if value is not None}
     lines = [f"On {scores['items']} test {config['level']}s:", "", "| metric | value |", "| --- | ---: |"]
-    return lines + [f"| {NAMES[name]} | {value:.4f} |" for name, value in known.items()]
+    return lines + [f"| {METRICS[name].name} | {value:.4f} |" for name, value in known.items()]

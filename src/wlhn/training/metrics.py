@@ -23,9 +23,18 @@ Array = NDArray[Any]
 class Metric:
     """A score of outputs (n, channels) against targets."""
 
+    name: str  # as people write it
     score: Callable[[Array, Array], float]
     higher_is_better: bool
     percent: bool = False  # shown in percent
+
+    def shown(self, value: float) -> str:
+        """A score as people read it.
+
+        >>> METRICS["accuracy"].shown(0.8612), METRICS["mse"].shown(0.00342)
+        ('86.1 %', '0.00342')
+        """
+        return f"{100 * value:.1f} %" if self.percent else f"{value:.3g}"
 
     def rank(self, value: float) -> float:
         """A number that is larger the better the score is."""
@@ -161,29 +170,19 @@ def _as_tasks(y: Array, outputs: Array) -> tuple[Array, Array]:
 
 
 METRICS: dict[str, Metric] = {
-    "accuracy": Metric(accuracy, higher_is_better=True, percent=True),
-    "balanced-accuracy": Metric(balanced_accuracy, higher_is_better=True, percent=True),
-    "macro-f1": Metric(macro_f1, higher_is_better=True, percent=True),
-    "rocauc": Metric(roc_auc, higher_is_better=True, percent=True),
-    "ap": Metric(average_precision, higher_is_better=True, percent=True),
-    "mse": Metric(mean_squared_error, higher_is_better=False),
-    "mae": Metric(mean_absolute_error, higher_is_better=False),
-    "r2": Metric(r_squared, higher_is_better=True),
+    "accuracy": Metric("accuracy", accuracy, higher_is_better=True, percent=True),
+    "balanced-accuracy": Metric("balanced accuracy", balanced_accuracy, higher_is_better=True, percent=True),
+    "macro-f1": Metric("macro F1", macro_f1, higher_is_better=True, percent=True),
+    "rocauc": Metric("ROC-AUC", roc_auc, higher_is_better=True, percent=True),
+    "ap": Metric("average precision", average_precision, higher_is_better=True, percent=True),
+    "mse": Metric("mean squared error", mean_squared_error, higher_is_better=False),
+    "mae": Metric("mean absolute error", mean_absolute_error, higher_is_better=False),
+    "r2": Metric("R²", r_squared, higher_is_better=True),
 }
 METRICS_OF = {
     "classification": ("accuracy", "balanced-accuracy", "macro-f1", "rocauc", "ap"),
     "binary": ("rocauc", "ap"),
     "regression": ("mse", "mae", "r2"),
-}
-NAMES = {
-    "accuracy": "accuracy",
-    "balanced-accuracy": "balanced accuracy",
-    "macro-f1": "macro F1",
-    "rocauc": "ROC-AUC",
-    "ap": "average precision",
-    "mse": "mean squared error",
-    "mae": "mean absolute error",
-    "r2": "R²",
 }
 
 

@@ -85,11 +85,10 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
 
 def scores_in_a_line(scores: Scores, without: str = "") -> str:
     """All metrics in a line, but for one that was said already."""
-    from wlhn.evaluation.outcome import shown
-    from wlhn.training.metrics import NAMES
+    from wlhn.training.metrics import METRICS
 
     values = {name: value for name, value in scores.metrics.items() if value is not None and name != without}
-    return ", ".join(f"{NAMES[name]} {shown(value, name)}" for name, value in values.items())
+    return ", ".join(f"{METRICS[name].name} {METRICS[name].shown(value)}" for name, value in values.items())
 
 
 def print_classes(scores: Scores, items: str) -> None:
