@@ -74,7 +74,11 @@ def read_json(path: str | os.PathLike[str], fields: Iterable[str] = ()) -> dict[
 
 def write_json(path: str | os.PathLike[str], document: Any) -> None:
     """A JSON document, whole or not at all; NaN is refused, never written."""
-    text = json.dumps(document, indent=2, allow_nan=False) + "\n"
+    write_text(path, json.dumps(document, indent=2, allow_nan=False) + "\n")
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """A text, whole or not at all."""
     with replacing(path) as draft:
         draft.write_text(text, encoding="utf-8")
 

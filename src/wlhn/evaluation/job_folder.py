@@ -18,7 +18,7 @@ from typing import Any
 
 from wlhn.errors import InputError
 from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, checkpoint_path, try_jobs
-from wlhn.files import read_json, remove_drafts, replacing, write_json
+from wlhn.files import read_json, remove_drafts, write_json, write_text
 
 
 def result_path(folder: Path, job: Job) -> Path:
@@ -78,8 +78,7 @@ def _read(path: Path) -> JobResult:
 def _keep(folder: Path, job: Job, result: JobResult | Failure) -> None:
     """Write a result or a traceback, whole or not at all."""
     if isinstance(result, Failure):
-        with replacing(error_path(folder, job)) as draft:
-            draft.write_text(f"{json.dumps(job.to_json(), indent=2)}\n\n{result.error}", encoding="utf-8")
+        write_text(error_path(folder, job), f"{json.dumps(job.to_json(), indent=2)}\n\n{result.error}")
         return
     write_json(result_path(folder, job), result.to_json())
     error_path(folder, job).unlink(missing_ok=True)

@@ -12,7 +12,7 @@ from wlhn.experiments.catalogue import ITEMS, Item, item_named
 from wlhn.experiments.details import table_details
 from wlhn.experiments.sections import NOTES, PAGE
 from wlhn.experiments.table import item_key
-from wlhn.files import replacing
+from wlhn.files import write_text
 from wlhn.report.blocks import Block
 from wlhn.report.html import folded, html_body, html_page
 from wlhn.report.markdown import markdown
@@ -44,11 +44,11 @@ def write_report(results: Path, out: Path, own_tables: Sequence[str] = (), html:
             table = items[item].table
             assert table is not None
             about = [f"# {table(item).title}", table(item).about]
-            _write(results / item_key(item) / PAGE, markdown([*about, *blocks]))
+            write_text(results / item_key(item) / PAGE, markdown([*about, *blocks]))
     sections = {item: entry.section(item, results, link) for item, entry in items.items()}
-    _write(out, markdown([TITLE, *PREFACE, *(block for blocks in sections.values() for block in blocks)]))
+    write_text(out, markdown([TITLE, *PREFACE, *(block for blocks in sections.values() for block in blocks)]))
     if html is not None:
-        _write(html, _one_page(sections, details, results))
+        write_text(html, _one_page(sections, details, results))
 
 
 def _details(item: str, entry: Item, results: Path) -> list[Block]:
@@ -90,8 +90,3 @@ def _on_this_page(href: str) -> str:
 def _within(key: str, href: str) -> str:
     """The same for a link from the page of an item."""
     return _on_this_page(f"{key}/{href}") if "/" not in href else _on_this_page(href)
-
-
-def _write(path: Path, text: str) -> None:
-    with replacing(path) as draft:
-        draft.write_text(text, encoding="utf-8")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wlhn.evaluation.progress import Progress
-from wlhn.files import replacing
+from wlhn.files import write_text
 from wlhn.report.blocks import Table
 from wlhn.report.html import html_body, html_page
 from wlhn.report.markdown import duration, literal
@@ -79,8 +79,7 @@ class LivePage:
         if self.path is None:
             return
         text = html_page(self.title, self._body(state, result), refresh=REFRESH if state == "running" else None)
-        with replacing(self.path) as draft:
-            draft.write_text(text, encoding="utf-8")
+        write_text(self.path, text)
         self.written = time.monotonic()
 
     def _body(self, state: str, result: str) -> str:

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 
 from wlhn.errors import InputError
-from wlhn.files import replacing
+from wlhn.files import write_text
 
 GREY = "#808080"
 
@@ -24,10 +24,7 @@ def write_svg(path: str | Path, width: float, height: float, parts: Sequence[str
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
         f'height="{height:g}" font-family="DejaVu Sans, Helvetica, Arial, sans-serif" font-size="12">'
     )
-    with replacing(path) as draft:
-        draft.write_text(
-            "\n".join([head, '<rect width="100%" height="100%" fill="white"/>', *parts, "</svg>\n"]), encoding="utf-8"
-        )
+    write_text(path, "\n".join([head, '<rect width="100%" height="100%" fill="white"/>', *parts, "</svg>\n"]))
 
 
 def text(x: float, y: float, words: object, anchor: str = "middle", more: str = "") -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from wlhn.errors import InputError
-from wlhn.files import replacing
+from wlhn.files import write_text
 from wlhn.runs.run_folder import load_run, read_config, save_run, seal
 from wlhn.runs.trained import Trained
 from wlhn.training.metrics import METRICS
@@ -33,8 +33,7 @@ def from_pretrained(folder: Path) -> Trained:
 def write_card(folder: Path) -> Path:
     """Write the model card of a run into its folder, beside the weights."""
     card = model_card(read_config(folder))
-    with replacing(folder / CARD) as draft:
-        draft.write_text(card, encoding="utf-8")
+    write_text(folder / CARD, card)
     seal(folder)
     return folder / CARD
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from wlhn.errors import InputError
-from wlhn.files import replacing
+from wlhn.files import write_text
 
 SCRIPTS = ("mobius.js", "drawing.js", "disc.js", "map.js", "page.js")
 
@@ -44,5 +44,4 @@ def write_page(document: Mapping[str, Any], path: str | Path) -> None:
     """Write the page to an .html file."""
     if Path(path).suffix != ".html":
         raise InputError(f"{path}: the page is HTML; give it a name that ends in .html")
-    with replacing(path) as draft:
-        draft.write_text(page(document), encoding="utf-8")
+    write_text(path, page(document))
