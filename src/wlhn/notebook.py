@@ -6,6 +6,8 @@ import html
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from wlhn.words import shortened
+
 LONGEST = 200  # characters of a cell
 ROWS = 12  # shown; the last of more are left out, and said to be
 
@@ -26,4 +28,4 @@ def html_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 
 def _cell(value: Any) -> str:
     text = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-    return html.escape(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+    return html.escape(shortened(text, LONGEST))

@@ -336,8 +336,8 @@ def test_bad_input_ends_with_one_sentence(tmp_path: Path, grid: Path) -> None:
     (damaged / "table-time" / "MUTAG.json").write_text("{")
     for given, said in (
         (["reproduce", "table-13"], "item: must be table-structural, "),
-        (["reproduce", "table-nodes", "--dataset", "MUTAG"], "dataset MUTAG: is not part of it; choose Cornell or "),
-        (["reproduce", "table-graphs", "--model", "gat"], "model gat: is not part of it; choose dgcnn or "),
+        (["reproduce", "table-nodes", "--dataset", "MUTAG"], "dataset MUTAG: is not part of it; choose Cornell, "),
+        (["reproduce", "table-graphs", "--model", "gat"], "model gat: is not part of it; choose dgcnn, "),
         (
             ["reproduce", "figure-hierarchy", "--splits", "1"],
             "--splits has no effect on figure-hierarchy",

@@ -10,7 +10,7 @@ import pytest
 from browser import chromium
 
 from wlhn.experiments.pages import write_report
-from wlhn.report.blocks import Table
+from wlhn.report.blocks import TableBlock
 from wlhn.report.html import html_body, html_page
 from wlhn.report.markdown import literal, markdown
 
@@ -77,7 +77,7 @@ def test_a_click_sorts_a_column_and_summaries_stay_below(browser: Any, report: P
 
 
 def test_times_are_sorted_by_their_length_and_not_their_digits(browser: Any, tmp_path: Path) -> None:
-    table = Table(["", "time"], [["b", "79 s"], ["a", "4 min"], ["c", "1.5 h"], ["d", "10 min"]])
+    table = TableBlock(["", "time"], [["b", "79 s"], ["a", "4 min"], ["c", "1.5 h"], ["d", "10 min"]])
     path = tmp_path / "times.html"
     path.write_text(html_page("times", f'<div id="table-graphs">{html_body([table])}</div>'), encoding="utf-8")
     open_page(browser, path)
@@ -122,7 +122,7 @@ def test_a_narrow_screen_scrolls_tables_and_not_the_page(browser: Any, report: P
 
 
 def test_text_from_elsewhere_is_text(browser: Any, tmp_path: Path) -> None:
-    blocks = [f"## {literal(HOSTILE)}", Table(["a", literal(HOSTILE)], [["1", literal(HOSTILE)]])]
+    blocks = [f"## {literal(HOSTILE)}", TableBlock(["a", literal(HOSTILE)], [["1", literal(HOSTILE)]])]
     path = tmp_path / "hostile.html"
     path.write_text(html_page(HOSTILE, html_body(blocks)), encoding="utf-8")
     open_page(browser, path)

@@ -17,8 +17,8 @@ from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.cells import cell_folder, each_cell, part_name
 from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.table import Column, Row, Table
-from wlhn.report.markdown import listed
 from wlhn.training.provenance import code_version, data_hash, made_with
+from wlhn.words import listed
 
 
 def check_cells(table: Table, request: Request) -> Iterator[Finished]:

@@ -11,8 +11,7 @@ from wlhn.experiments.outcomes import Cell, read_cells
 from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.sections import NOT_RUN, PAGE, what_was_learned
 from wlhn.experiments.table import Column, Row, Table, read_paper
-from wlhn.report import blocks
-from wlhn.report.blocks import Block, Pictures
+from wlhn.report.blocks import Block, Pictures, TableBlock
 from wlhn.report.depth import depth_accuracy
 from wlhn.report.markdown import plus_minus
 
@@ -84,7 +83,7 @@ def depths_section(item: str, results: Path, link: str) -> list[Block]:
         title,
         f"{table.about} Numbers broke down (NaN or infinity) in {broken} of {runs} runs. "
         f"[Every point in detail]({link}/{item}/{PAGE}).",
-        blocks.Table(["layers", *map(str, paper["depths"])], rows),
+        TableBlock(["layers", *map(str, paper["depths"])], rows),
         *what_was_learned(results / item),
         Pictures(pictures, results / item, f"{link}/{item}"),
     ]

@@ -9,9 +9,9 @@ from wlhn.evaluation.grids import grid_document
 from wlhn.experiments.outcomes import Cell, against, read_cells
 from wlhn.experiments.sections import NOTES, OURS, Cells
 from wlhn.experiments.table import Column, Row, Table, item_key
-from wlhn.report import blocks
-from wlhn.report.blocks import Block
-from wlhn.report.markdown import duration, listed, plus_minus, signed
+from wlhn.report.blocks import Block, TableBlock
+from wlhn.report.markdown import duration, plus_minus, signed
+from wlhn.words import listed
 
 ABOUT = """Numbers are means ± standard deviations over splits (each the mean of its final runs; over runs where there
 is one split; divided by their number, not by one less), in the paper's units. "Against WLHN" is the mean difference on
@@ -56,7 +56,7 @@ def _column(table: Table, column: Column, cells: Cells) -> list[Block]:
     header += ["time", "version", "again"]
     ours = cells.get((column.key, OURS))
     lines = [_line(column.item, row, cell, table.digits, ours) for row, cell in present]
-    parts: list[Block] = [f"## {column.key}", blocks.Table(header, lines)]
+    parts: list[Block] = [f"## {column.key}", TableBlock(header, lines)]
     if not all(cell.same_grid for _, cell in present):
         parts.append("‡ the grid of this name has other settings now.")
     parts += _made_with(present)

@@ -21,9 +21,9 @@ from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.sections import NOT_RUN, what_was_learned
 from wlhn.experiments.table import known_key, read_paper
 from wlhn.files import read_json, write_json
-from wlhn.report.blocks import Block, Table
-from wlhn.report.markdown import listed
+from wlhn.report.blocks import Block, TableBlock
 from wlhn.training.provenance import code_version, data_hash
+from wlhn.words import listed
 
 CONTESTANTS = ("gin", "hgcn", "wlhn")
 MOST_ROUNDS, SECONDS = 7, 60  # at least two rounds; more as long as they fit
@@ -102,4 +102,4 @@ def times_section(item: str, results: Path, link: str) -> list[Block]:
         ]
         times = [f"{seconds[c]:.3f}" for c in CONTESTANTS]
         rows.append([name, *ratios, *times, str(result["threads"]), result["version"]])
-    return [title, about, Table(header, rows), *what_was_learned(results / item)]
+    return [title, about, TableBlock(header, rows), *what_was_learned(results / item)]

@@ -12,7 +12,7 @@ from wlhn.experiments.command import command_for
 from wlhn.experiments.sections import NOT_RUN, what_was_learned
 from wlhn.experiments.table import read_paper
 from wlhn.files import read_json
-from wlhn.report.blocks import Block, Pictures, Table
+from wlhn.report.blocks import Block, Pictures, TableBlock
 
 NUMBERS = "figure.json"
 
@@ -59,4 +59,4 @@ def correlation_table(numbers: dict[str, Any], paper: dict[str, Any]) -> list[Bl
         for name, values in numbers["correlation"].items()
     ]
     header = ["correlation with the WL distance", "ours, mean", "over seeds", "paper"]
-    return [Table(header, rows)]
+    return [TableBlock(header, rows)]

@@ -19,7 +19,7 @@ from wlhn.experiments.untrained import METHODS, correlation, distances
 from wlhn.files import write_json
 from wlhn.hierarchy import refine
 from wlhn.report.agreement import LEVELS, correlation_by_length, distance_panels
-from wlhn.report.blocks import Block, Table
+from wlhn.report.blocks import Block, TableBlock
 from wlhn.training.provenance import code_version, data_hash
 
 DATA, ROUNDS, DIMENSION, TAU, SEEDS = "IMDB-BINARY", 2, 128, 1.0, 3
@@ -89,4 +89,4 @@ def distances_section(item: str, results: Path, link: str) -> list[Block]:
 def _tables(numbers: dict[str, Any], paper: dict[str, Any]) -> list[Block]:
     rows = [[name, *(f"{np.mean(values):.2f}" for values in rows)] for name, rows in numbers["by_length"].items()]
     header = ["mean correlation at", *(f"τ = {tau:g}" for tau in numbers["lengths"])]
-    return [*correlation_table(numbers, paper), Table(header, rows)]
+    return [*correlation_table(numbers, paper), TableBlock(header, rows)]

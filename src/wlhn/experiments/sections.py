@@ -10,9 +10,9 @@ from pathlib import Path
 
 from wlhn.experiments.outcomes import Cell, published_number, read_cells
 from wlhn.experiments.table import Column, Row, Table, item_key, read_table
-from wlhn.report import blocks
-from wlhn.report.blocks import Block
-from wlhn.report.markdown import anchor, listed
+from wlhn.report.blocks import Block, TableBlock
+from wlhn.report.markdown import anchor
+from wlhn.words import listed
 
 OURS = "wlhn"  # the row that the paper is about
 NOTES = "NOTES.md"
@@ -45,7 +45,7 @@ def what_was_learned(folder: Path) -> list[Block]:
     return [" ".join(path.read_text(encoding="utf-8").strip().split("\n\n")[0].split())] if path.exists() else []
 
 
-def _overview(table: Table, shown: list[Column], cells: Cells, page: str) -> blocks.Table:
+def _overview(table: Table, shown: list[Column], cells: Cells, page: str) -> TableBlock:
     # Variants of a model are on the item's own page, but for those that were chosen from another grid.
     models = [row for row in table.rows if row.key == row.model or row.grid]
     rows = [row for row in models if any((c.key, row.key) in cells for c in shown)]
@@ -60,7 +60,7 @@ def _overview(table: Table, shown: list[Column], cells: Cells, page: str) -> blo
     if table.best_published:
         best = (table.best_published.get(c.key) for c in shown)
         closing.append(["best published, same folds", *("–" if b is None else f"{b[0]} ({b[1]})" for b in best)])
-    return blocks.Table(["ours (paper)", *(c.key for c in shown)], lines, closing)
+    return TableBlock(["ours (paper)", *(c.key for c in shown)], lines, closing)
 
 
 def _bold(row: Row) -> str:

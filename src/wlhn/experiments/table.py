@@ -18,6 +18,7 @@ from wlhn.data.registry import known_name
 from wlhn.errors import InputError
 from wlhn.files import read_json
 from wlhn.training.settings import taken_by
+from wlhn.words import listed
 
 FOLDER = Path(__file__).parent / "paper"
 FORM = '{"protocol": NAME, "columns": [{"key": DATA}], "rows": [{"model": MODEL, "name": TEXT, "settings": {…}}]}'
@@ -93,7 +94,7 @@ def known_key(what: str, name: str, keys: list[str]) -> str:
     for key in keys:
         if key.casefold() in wanted:
             return key
-    raise InputError(f"{what} {name}: is not part of it; choose {' or '.join(keys)}")
+    raise InputError(f"{what} {name}: is not part of it; choose {listed(keys, 'or')}")
 
 
 def read_table(name: str) -> Table:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from wlhn.embeddings import diffhypcon, random_gin, sala
-from wlhn.errors import InputError
 from wlhn.hierarchy import Hierarchy
 from wlhn.nn.whitening import Whitening
+from wlhn.options.checks import check_choice
 
 METHODS = ("Sala", "WLHN", "WLHN, whitened", "GIN", "GIN without BatchNorm")
 
@@ -39,7 +39,7 @@ def distances(method: str, hierarchy: Hierarchy, dimension: int, tau: float, see
     if method == "WLHN, whitened":
         features = whitened(hierarchy, features)
     elif method != "WLHN":
-        raise InputError(f"method: must be {' or '.join(METHODS)}, found {method}")
+        check_choice("method", method, *METHODS)
     return diffhypcon(tree, features, tau).all_distances().numpy()
 
 

@@ -25,6 +25,7 @@ from wlhn.inspection.neighbourhood import average, divide, neighbourhood, reache
 from wlhn.models.registry import MODELS
 from wlhn.nn.capabilities import AnswersDepthByDepth, SumsOverColours, SumsOverNodes
 from wlhn.runs.trained import Trained
+from wlhn.words import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,8 +180,7 @@ def explain_node(trained: Trained, graphs: Graphs, node: int) -> Explanation:
 def _explainable() -> str:
     """The names of all models that divide an answer among nodes or colours."""
     models = ((name, MODELS[name]) for name in MODELS.names())
-    *some, last = (name for name, model in models if getattr(model, "rows", None) or hasattr(model, "colour_parts"))
-    return f"{', '.join(some)} and {last}"
+    return listed([name for name, model in models if getattr(model, "rows", None) or hasattr(model, "colour_parts")])
 
 
 def _name(trained: Trained) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from wlhn.errors import InputError
+from wlhn.words import listed
 
 
 def check_choice(name: str, value: Any, *known: Any) -> None:
@@ -16,16 +16,7 @@ def check_choice(name: str, value: Any, *known: Any) -> None:
     wlhn.errors.InputError: head: must be euclidean or hyperbolic, found 'flat'
     """
     if value not in known:
-        raise InputError(f"{name}: must be {any_of(known)}, found {value!r}")
-
-
-def any_of(choices: Iterable[Any]) -> str:
-    """
-    >>> any_of(["wl", "oa", "wasserstein"])
-    'wl, oa or wasserstein'
-    """
-    *most, last = map(str, choices)
-    return f"{', '.join(most)}{' or ' * bool(most)}{last}"
+        raise InputError(f"{name}: must be {listed(known, 'or')}, found {value!r}")
 
 
 def check_at_least(name: str, value: float, least: float) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Table:
+class TableBlock:
     """A table; where pages can sort, they sort `rows`, and `closing` rows stay below."""
 
     header: Sequence[str]
@@ -28,4 +28,4 @@ class Pictures:
     link: str
 
 
-Block = str | Table | Pictures
+Block = str | TableBlock | Pictures

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from wlhn.report.blocks import Block, Pictures, Table
+from wlhn.report.blocks import Block, Pictures, TableBlock
 from wlhn.report.markdown import anchor
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def folded(key: str, summary: str, inside: str) -> str:
 
 def _block(block: Block, env: dict[str, Any]) -> str:
     match block:
-        case Table(header, rows, closing):
+        case TableBlock(header, rows, closing):
             return _table(header, rows, closing, env)
         case Pictures(names, folder, _):
             shown = ((name, folder / f"{name}.svg") for name in names)

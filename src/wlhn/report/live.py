@@ -16,7 +16,7 @@ from pathlib import Path
 
 from wlhn.evaluation.progress import Progress
 from wlhn.files import write_text
-from wlhn.report.blocks import Table
+from wlhn.report.blocks import TableBlock
 from wlhn.report.html import html_body, html_page
 from wlhn.report.markdown import duration, literal
 from wlhn.report.pace import Pace
@@ -103,7 +103,7 @@ class LivePage:
                 "was stopped. Given again, it goes on where it was.</p>"
             )
         rows = [[literal(name), part.state, _jobs(part), literal(part.result)] for name, part in self.parts.items()]
-        table = html_body([Table(["part", "state", "jobs", "result"], rows)])
+        table = html_body([TableBlock(["part", "state", "jobs", "result"], rows)])
         return "\n".join([*parts, f'<div class="long">{table}</div>'])
 
     def _facts(self, progress: Progress, running: bool) -> dict[str, str]:

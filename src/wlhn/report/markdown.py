@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from wlhn.report.blocks import Block, Pictures, Table
+from wlhn.report.blocks import Block, Pictures, TableBlock
 
 
 def markdown(blocks: Sequence[Block]) -> str:
     """A page; the first column of a table to the left, the others to the right.
 
-    >>> print(markdown(["## Numbers", Table(["a", "b"], [["x", "1"]])]), end="")
+    >>> print(markdown(["## Numbers", TableBlock(["a", "b"], [["x", "1"]])]), end="")
     ## Numbers
     <BLANKLINE>
     | a | b |
@@ -23,7 +23,7 @@ def markdown(blocks: Sequence[Block]) -> str:
 
 def _block(block: Block) -> str:
     match block:
-        case Table(header, rows, closing):
+        case TableBlock(header, rows, closing):
             rule = ["---"] + ["---:"] * (len(header) - 1)
             return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows, *closing))
         case Pictures(names, _, link):
@@ -77,14 +77,3 @@ def duration(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
-
-
-def listed(names: Sequence[str], none: str = "none") -> str:
-    """Names in a sentence.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    if len(names) < 2:
-        return names[0] if names else none
-    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from wlhn.errors import InputError
 from wlhn.files import replacing
+from wlhn.words import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,9 +62,7 @@ def plain(name: object, length: int = 40) -> str:
     >>> plain("$x$"), plain("a" * 50, length=5)
     ('\\\\$x\\\\$', 'aaaa…')
     """
-    text = str(name)
-    text = text if len(text) <= length else text[: length - 1] + "…"
-    return text.replace("$", r"\$")
+    return shortened(str(name), length).replace("$", r"\$")
 
 
 def write_figure(figure: Figure, path: str | Path) -> None:

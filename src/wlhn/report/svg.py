@@ -43,16 +43,6 @@ def line(xs: Sequence[float], ys: Sequence[float], colour: str, more: str = "") 
     return f'<polyline points="{points}" fill="none" stroke="{colour}"{more and " " + more}/>'
 
 
-def cut(name: object, length: int) -> str:
-    """A name from data, not longer than this.
-
-    >>> cut("aaaaaa", 4)
-    'aaa…'
-    """
-    words = str(name)
-    return words if len(words) <= length else words[: length - 1] + "…"
-
-
 def ticks(low: float, high: float, most: int = 6) -> list[float]:
     """Round numbers from low to high: steps of 1, 2 or 5 times a power of ten.
 

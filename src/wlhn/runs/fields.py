@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from wlhn.errors import InputError
+from wlhn.words import shortened
 
 Check = Callable[[Any], bool]
 LARGEST = 1 << 63
@@ -29,7 +30,7 @@ class Fields:
     def get(self, name: str, wanted: str, holds: Check) -> Any:
         """The value of a field for which `holds` is true, or an `InputError` that says what was wanted."""
         if not isinstance(self.values, Mapping):
-            raise InputError(f"{self.where}: must be an object, found {shortened(self.values)}")
+            raise InputError(f"{self.where}: must be an object, found {shortened(repr(self.values), 40)}")
         if name not in self.values:
             raise InputError(f"{self.where}: has no field '{name}'")
         if not holds(self.values[name]):
@@ -46,16 +47,7 @@ class Fields:
         return [Fields(f"{self.where}, {name} {k}", value) for k, value in enumerate(values)]
 
     def wrong(self, name: str, wanted: str) -> InputError:
-        return InputError(f"{self.where}, {name}: must be {wanted}, found {shortened(self.values[name])}")
-
-
-def shortened(value: Any) -> str:
-    """
-    >>> shortened([0] * 100)
-    '[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,…'
-    """
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:39]}…"
+        return InputError(f"{self.where}, {name}: must be {wanted}, found {shortened(repr(self.values[name]), 40)}")
 
 
 def whole(value: Any, least: int = 0) -> bool:
