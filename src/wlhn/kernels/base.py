@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from numpy.typing import NDArray
@@ -23,19 +24,21 @@ from wlhn.options.checks import check_at_least
 Array = NDArray[Any]
 
 
+@dataclass(eq=False, repr=False)
 class TreeTransformer(TransformerMixin, BaseEstimator):
-    """The base: parameters `depth`, `start`, `binning`, `bins` and `edge_labels` are those of a subclass.
+    """The base. Its fields, and those of a subclass, are parameters as scikit-learn has them.
 
     A fit keeps `hierarchy_` (the tree), `start_` (what nodes start from), `counts_` (the fitted graphs) and `columns_`
     (names of labels).
     """
 
-    depth: int
-    start: Any
-    binning: str
-    bins: int
-    edge_labels: bool
-    weights: Any
+    depth: int = 5
+    _: KW_ONLY
+    start: Any = None
+    edge_labels: bool = False
+    weights: Any = None
+    binning: str = "quantiles"
+    bins: int = 8
 
     def _fit_tree(self, graphs: Any) -> ColourCounts:
         """Refine, and count."""
@@ -61,10 +64,13 @@ class TreeTransformer(TransformerMixin, BaseEstimator):
         return tags
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TreeTransformer):
     """The base of transformers whose columns are the fitted graphs: `fit_transform` gives the square matrix of these,
     `transform` a row for each new graph, as `SVC(kernel="precomputed")` takes them.
     """
+
+    normalise: bool = True
 
     def fit(self, graphs: Any, y: Any = None) -> Any:
         """Keep the counted colours of these graphs; y is not looked at."""

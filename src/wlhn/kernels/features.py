@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,9 @@ from wlhn.kernels.reading import edge_label_names
 from wlhn.options.checks import check_at_least, check_choice
 
 Array = NDArray[Any]
-CODES = ("counts", "log", "thermometer")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class WLFeatures(TreeTransformer):
     """Colours of graphs as columns of a sparse matrix, depth by depth: for linear machines, where graphs are many.
 
@@ -43,34 +43,14 @@ class WLFeatures(TreeTransformer):
     ['0.0 1', '0.1 2', '1.0 1 (1)', '1.1 1 (2)', '1.2 2 (2× 1)']
     """
 
-    def __init__(
-        self,
-        depth: int = 5,
-        *,
-        start: Any = None,
-        edge_labels: bool = False,
-        weights: Any = None,
-        code: Code = "counts",
-        normalise: bool = False,
-        min_graphs: int = 1,
-        sparse_output: bool = True,
-        binning: str = "quantiles",
-        bins: int = 8,
-    ) -> None:
-        self.depth = depth
-        self.start = start
-        self.edge_labels = edge_labels
-        self.weights = weights
-        self.code = code
-        self.normalise = normalise
-        self.min_graphs = min_graphs
-        self.sparse_output = sparse_output
-        self.binning = binning
-        self.bins = bins
+    code: Code = "counts"
+    normalise: bool = False
+    min_graphs: int = 1
+    sparse_output: bool = True
 
     def fit(self, graphs: Any, y: Any = None) -> WLFeatures:
         """Find the colours of these graphs; y is not looked at."""
-        check_choice("code", self.code, *CODES)
+        check_choice("code", self.code, *get_args(Code))
         check_at_least("min_graphs", self.min_graphs, 1)
         counts = self._fit_tree(graphs)
         graphs_with = np.bincount(counts.matrix.indices, minlength=counts.num_known)

@@ -13,28 +13,7 @@ from wlhn.kernels.gram import Report, oa_gram, wl_gram
 Array = NDArray[Any]
 
 
-class _Kernel(MatrixTransformer):
-    def __init__(
-        self,
-        depth: int = 5,
-        *,
-        start: Any = None,
-        edge_labels: bool = False,
-        weights: Any = None,
-        normalise: bool = True,
-        binning: str = "quantiles",
-        bins: int = 8,
-    ) -> None:
-        self.depth = depth
-        self.start = start
-        self.edge_labels = edge_labels
-        self.weights = weights
-        self.normalise = normalise
-        self.binning = binning
-        self.bins = bins
-
-
-class WLKernel(_Kernel):
+class WLKernel(MatrixTransformer):
     """The WL subtree kernel: products of counts, summed over all colours of depths 0 … `depth`.
 
     Args:
@@ -60,7 +39,7 @@ class WLKernel(_Kernel):
         return wl_gram(a, b, weights=self.weights, normalised=self.normalise, report=report)
 
 
-class OptimalAssignmentKernel(_Kernel):
+class OptimalAssignmentKernel(MatrixTransformer):
     """The WL optimal assignment kernel: the lesser of two counts, summed over all colours; parameters as `WLKernel`.
 
     It is the value of the best matching of two graphs' nodes. Where graphs have many copies of few colours it tells

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from wlhn.kernels.start import named_columns
 Array = NDArray[Any]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TreeWasserstein(MatrixTransformer):
     """The Wasserstein distance of graphs in the tree of colours, or a kernel made of it.
 
@@ -42,28 +44,8 @@ class TreeWasserstein(MatrixTransformer):
     [[1.0, 0.135]]
     """
 
-    def __init__(
-        self,
-        depth: int = 5,
-        *,
-        start: Any = None,
-        edge_labels: bool = False,
-        weights: Any = None,
-        normalise: bool = True,
-        gamma: float | None = None,
-        continuous: bool = False,
-        binning: str = "quantiles",
-        bins: int = 8,
-    ) -> None:
-        self.depth = depth
-        self.start = start
-        self.edge_labels = edge_labels
-        self.weights = weights
-        self.normalise = normalise
-        self.gamma = gamma
-        self.continuous = continuous
-        self.binning = binning
-        self.bins = bins
+    gamma: float | None = None
+    continuous: bool = False
 
     def fit(self, graphs: Any, y: Any = None) -> Any:
         """Keep the counted colours (or, if continuous, the rows) of these graphs; y is not looked at."""
