@@ -13,7 +13,7 @@ from tiny import tiny
 from wlhn.data import Dataset
 from wlhn.data.splits import stratified_folds
 from wlhn.errors import InputError
-from wlhn.runs.train import answers_on
+from wlhn.training.answers import answers_on
 from wlhn.training.fit import Epoch, Fitted, fit
 from wlhn.training.problem import Problem
 from wlhn.training.settings import Settings

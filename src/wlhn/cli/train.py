@@ -17,7 +17,6 @@ from wlhn.errors import InputError
 if TYPE_CHECKING:
     from wlhn.runs.train import TrainedRun
     from wlhn.training.fit import Epoch
-    from wlhn.training.scores import Scores
     from wlhn.training.settings import Settings
 
 
@@ -56,7 +55,7 @@ def train(
 ) -> None:
     """Train one model and keep it in a run folder; a run that was interrupted goes on in the same folder."""
     from wlhn.loops.parallel import torch_threads
-    from wlhn.runs.logging import make_logger
+    from wlhn.runs.logging import Silent, make_logger
     from wlhn.runs.train import train as train_run
     from wlhn.training.settings import Settings
 
@@ -89,8 +88,7 @@ def train(
             device=device,
             on_epoch=show,
             draw=_draw,
-            draw_confusion=_draw_confusion,
-            log=None if log is None else lambda folder: make_logger(log, folder, folder.name),
+            log=lambda folder: Silent() if log is None else make_logger(log, folder, folder.name),
         )
     if json:
         print_json({"run": str(run.folder), **run.about, "settings": settings.to_json()})
@@ -98,23 +96,23 @@ def train(
         _summarise(run, data, settings)
 
 
-def _draw(history: list[Epoch], best: int, metric: str, path: Path) -> None:
+def _draw(run: TrainedRun) -> None:
+    """The learning curve, and, where there are classes, which was taken for which."""
+    from wlhn.report.confusion import confusion_matrix
     from wlhn.report.curves import learning_curve
 
+    history = run.fitted.history
     learning_curve(
         train_loss=[epoch.train_loss for epoch in history],
         valid_loss=[epoch.valid_loss for epoch in history],
         valid_metric=[epoch.valid_metric for epoch in history],
-        metric=metric,
-        best_epoch=best,
-        path=path,
+        metric=run.about["metric"],
+        best_epoch=run.fitted.best.epoch,
+        path=run.folder / "learning-curve.svg",
     )
-
-
-def _draw_confusion(scores: Scores, path: Path) -> None:
-    from wlhn.report.confusion import confusion_matrix
-
-    confusion_matrix(scores.confusion, [each.name for each in scores.classes], path, title="test items")
+    if run.test is not None and run.test.classes:
+        names = [each.name for each in run.test.classes]
+        confusion_matrix(run.test.confusion, names, run.folder / "confusion.svg", title="test items")
 
 
 def _summarise(run: TrainedRun, data: str, settings: Settings) -> None:

@@ -28,7 +28,7 @@ from wlhn.evaluation.pruning import Stop, behind, curve
 from wlhn.loops.parallel import torch_threads
 from wlhn.models.registry import MODELS
 from wlhn.plugins import load_sources, loaded_sources
-from wlhn.runs.train import answers_on
+from wlhn.training.answers import answers_on
 from wlhn.training.fit import fit
 from wlhn.training.numerics import Numerics
 from wlhn.training.problem import Problem, depth_of

@@ -29,6 +29,19 @@ class Logger(Protocol):
         """The run is done."""
 
 
+class Silent:
+    """Nobody hears of it."""
+
+    def about(self, values: Mapping[str, Any]) -> None:
+        pass
+
+    def numbers(self, values: Mapping[str, float], step: int) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
 def make_logger(kind: str, folder: Path, name: str) -> Logger:
     """A logger by name. TensorBoard writes into the folder of the run; the others where their own settings say."""
     check_choice("--log", kind, *KINDS)

@@ -1,0 +1,59 @@
+"""What a fitted model says of items whose targets are known, and how good that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wlhn.errors import InputError
+from wlhn.training.fit import Fitted
+from wlhn.training.metrics import METRICS
+from wlhn.training.problem import Problem
+from wlhn.training.scores import Scores, scores_of
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What a fitted model says of some items: predicted once, scored as often as one likes."""
+
+    problem: Problem
+    items: NDArray[Any]
+    outputs: NDArray[Any]
+
+    def score(self) -> float:
+        """By the metric of the problem."""
+        return METRICS[self.problem.metric].score(self.problem.dataset.y[self.items], self.outputs)
+
+    def scores(self) -> Scores:
+        """By all metrics."""
+        dataset = self.problem.dataset
+        return scores_of(dataset.task, dataset.y[self.items], self.outputs, dataset.classes)
+
+
+def answers_on(problem: Problem, fitted: Fitted, items: NDArray[Any]) -> Answers | None:
+    """What a fitted model says of items, if there are any."""
+    if not len(items):
+        return None
+    order, outputs = problem.outputs(fitted.model, items)
+    return Answers(problem, order, outputs.numpy())
+
+
+def constant_answer_score(problem: Problem) -> float | None:
+    """What always giving the commonest answer of the training items would score on the test items.
+
+    None where there are no test items, or where the metric compares items with each other.
+    """
+    y, test, size = problem.dataset.y, problem.split.test, (len(problem.split.test), problem.out_channels)
+    if not len(test) or problem.dataset.task == "binary" or problem.metric in ("rocauc", "ap"):
+        return None
+    answer = np.broadcast_to(problem.shift.numpy(), size)
+    if problem.dataset.task == "classification":
+        commonest = np.bincount(y[problem.split.train]).argmax()
+        answer = np.broadcast_to(np.eye(size[1])[commonest], size)
+    try:
+        return METRICS[problem.metric].score(y[test], answer)
+    except InputError:  # R² of a single item
+        return None
