@@ -31,7 +31,7 @@ from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.evaluation.evaluate import JOBS, evaluate
 from wlhn.evaluation.grids import read_grid
-from wlhn.evaluation.jobs import JobResult
+from wlhn.evaluation.job import JobResult
 from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.files import read_json
 from wlhn.graphs import to_pyg

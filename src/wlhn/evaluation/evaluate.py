@@ -16,18 +16,14 @@ from wlhn.data.dataset import Dataset
 from wlhn.data.splits import splits_hash
 from wlhn.errors import InputError
 from wlhn.evaluation.executor import Workers
+from wlhn.evaluation.job import Job, JobResult
 from wlhn.evaluation.job_folder import run_jobs
-from wlhn.evaluation.jobs import Job, JobResult, Shared, Started
+from wlhn.evaluation.jobs import Shared, Started
 from wlhn.evaluation.outcome import (
     OUTCOME,
-    UNKNOWN,
     VALIDATION,
-    Candidate,
     Outcome,
-    SplitOutcome,
     ValidationOutcome,
-    Visited,
-    Work,
     read_outcome,
     read_plan,
     write_outcome,
@@ -36,11 +32,11 @@ from wlhn.evaluation.plan import PLAN, Plan, begin, finish
 from wlhn.evaluation.progress import PROGRESS, OnProgress, Progress, ignore_progress
 from wlhn.evaluation.protocols import PROTOCOLS, Protocol
 from wlhn.evaluation.search import Trial, search_each_split
+from wlhn.evaluation.summary import Row, candidate_means, split_outcome, visited, work
 from wlhn.files import check_free, only_writer
 from wlhn.training.metrics import METRICS
 from wlhn.training.problem import depth_of
 from wlhn.training.provenance import data_hash
-from wlhn.training.scores import Scores
 from wlhn.training.settings import Settings
 
 JOBS = "jobs"  # the folder of jobs in that of an evaluation
@@ -80,7 +76,7 @@ def evaluate(
     given = _Given(dataset, candidates, protocol, grid, seed, final_runs, num_splits, search)
     with _claimed(folder):
         before = read_plan(folder, validation_only=False)
-        plan = begin(folder, given.plan if before is None else given.plan.at_least(before), before)
+        plan = begin(folder, given.plan, before)
         if before == plan:
             finish(folder)
             return read_outcome(folder)  # its jobs need not be there: a repository keeps outcomes alone
@@ -110,11 +106,11 @@ def compare_candidates(
     given = _Given(dataset, candidates, protocol, grid, seed, None, num_splits, None)
     with _claimed(folder):
         before = read_plan(folder, validation_only=True)
-        plan = begin(folder, given.plan if before is None else given.plan.at_least(before), before)
+        plan = begin(folder, given.plan, before)
         with (workers or Workers()).started(given.shared) as started:
             _, selection = _Running(given, plan, folder, started, retry_failed, on_progress).select(even_one=True)
         done = [result for row in selection for result in row]
-        outcome = ValidationOutcome(plan, done[0].metric, _means(plan, selection), _work(done))
+        outcome = ValidationOutcome(plan, done[0].metric, candidate_means(plan, selection), work(done))
         write_outcome(folder, outcome)
         finish(folder)
         return outcome
@@ -160,9 +156,6 @@ class _Given:
             final_runs=final_runs or protocol.final_runs,
             search=search,
         )
-
-
-Row = Sequence[JobResult]  # the results of one split
 
 
 @dataclass(frozen=True)
@@ -227,32 +220,12 @@ class _Running:
         return Outcome(
             plan=plan,
             metric=flat[0].metric,
-            splits=tuple(self._split(k, chosen[k], final[k]) for k in splits),
-            visited=_visited(plan, selection),
+            splits=tuple(split_outcome(self.given.shared.splits[k], chosen[k], final[k]) for k in splits),
+            visited=visited(plan, selection),
             largest_radius=max(result.numerics.largest_radius or 0.0 for result in flat),
             broken_runs=sum(result.numerics.first_nan is not None for result in done),
-            work=_work(done),
+            work=work(done),
         )
-
-    def _split(self, k: int, settings: Settings, final: Row) -> SplitOutcome:
-        split = self.given.shared.splits[k]
-        return SplitOutcome(
-            hash=split.hash,
-            train=len(split.train),
-            test=len(split.test),
-            settings=settings,
-            valid=tuple(result.valid for result in final),
-            test_scores=tuple(result.test for result in final if result.test is not None),
-            seeds=tuple(result.job.seed for result in final),
-            scores=_all_scores(final),
-            valid_loss=tuple(result.valid_loss for result in final),
-        )
-
-
-def _all_scores(final: Row) -> tuple[Scores, ...] | None:
-    """The scores of all final runs, unless some were made before there were any."""
-    scores = tuple(result.scores for result in final if result.scores is not None)
-    return scores if len(scores) == len(final) else None
 
 
 def best_candidate(results: Row) -> int:
@@ -265,41 +238,3 @@ def best_candidate(results: Row) -> int:
         range(len(results)),
         key=lambda k: (not results[k].stopped, rank(results[k].valid), -results[k].valid_loss, -k),
     )
-
-
-def _means(plan: Plan, selection: Sequence[Row]) -> tuple[Candidate, ...]:
-    """How each candidate did on the validation items, the mean over splits."""
-    splits = len(selection)
-    return tuple(
-        Candidate(
-            settings,
-            valid=sum(row[k].valid for row in selection) / splits,
-            valid_loss=sum(row[k].valid_loss for row in selection) / splits,
-        )
-        for k, settings in enumerate(plan.candidates)
-    )
-
-
-def _visited(plan: Plan, selection: Sequence[Row]) -> Visited:
-    done = [result for row in selection for result in row]
-    return Visited(
-        grid=len(plan.candidates),
-        per_split=max(map(len, selection)),
-        in_all=len({result.job.settings for result in done}),
-        stopped=sum(result.stopped for result in done),
-    )
-
-
-def _work(done: Row) -> Work:
-    return Work(
-        jobs=len(done),
-        seconds=round(sum(result.seconds for result in done), 1),
-        version=", ".join(sorted({result.version for result in done})),
-        made_with=_made_with(done),
-    )
-
-
-def _made_with(done: Row) -> dict[str, str]:
-    """Processors and libraries of all jobs; more than one of a kind, where they ran in more than one place."""
-    names = dict.fromkeys(name for result in done for name in result.made_with)
-    return {name: " or ".join(sorted({result.made_with.get(name, UNKNOWN) for result in done})) for name in names}

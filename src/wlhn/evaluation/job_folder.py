@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from wlhn.errors import InputError
-from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, checkpoint_path, try_jobs
+from wlhn.evaluation.job import DIED, Failure, Job, JobResult
+from wlhn.evaluation.jobs import checkpoint_path, try_jobs
 from wlhn.files import read_json, remove_drafts, write_json, write_text
 
 

@@ -1,4 +1,4 @@
-"""Jobs: a pure function from a spec, and the data it is about, to one result.
+"""Doing jobs: a pure function from a spec, and the data it is about, to one result.
 
 Any `concurrent.futures.Executor` can do the work, on any machine. What all jobs of an evaluation share (data, splits,
 models from outside) travels once to each worker, not with each job.
@@ -6,8 +6,6 @@ models from outside) travels once to each worker, not with each job.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import platform
 import sys
 import time
@@ -15,126 +13,23 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
-from wlhn.evaluation.plan import Plan
+from wlhn.evaluation.job import Failure, Job, JobResult
 from wlhn.evaluation.protocols import Score
-from wlhn.evaluation.pruning import Stop, behind, curve
+from wlhn.evaluation.pruning import behind, curve, epochs_of
 from wlhn.loops.parallel import torch_threads
 from wlhn.models.registry import MODELS
 from wlhn.plugins import load_sources, loaded_sources
 from wlhn.training.answers import answers_on
 from wlhn.training.fit import fit
-from wlhn.training.numerics import Numerics
 from wlhn.training.problem import Problem, depth_of
 from wlhn.training.provenance import code_version, made_with
-from wlhn.training.scores import Scores
-from wlhn.training.settings import Settings
-
-
-@dataclass(frozen=True)
-class Job:
-    """One training run of an evaluation. With `test` false the test items are not looked at."""
-
-    data: str
-    data_hash: str
-    protocol: str
-    protocol_seed: int
-    split: int
-    split_hash: str
-    settings: Settings
-    seed: int
-    test: bool
-    stops: tuple[Stop, ...] = ()  # what it has to reach by when, not to be stopped
-
-    def to_json(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(self)} | {"settings": self.settings.to_json()}
-
-    @staticmethod
-    def of(
-        plan: Plan, split: int, split_hash: str, settings: Settings, seed: int, test: bool, stops: Sequence[Stop] = ()
-    ) -> Job:
-        """A job of an evaluation with this plan."""
-        return Job(
-            data=plan.data,
-            data_hash=plan.data_hash,
-            protocol=plan.protocol,
-            protocol_seed=plan.seed,
-            split=split,
-            split_hash=split_hash,
-            settings=settings,
-            seed=seed,
-            test=test,
-            stops=tuple(stops),
-        )
-
-    @staticmethod
-    def from_json(document: Mapping[str, Any]) -> Job:
-        stops = tuple((int(epoch), float(least)) for epoch, least in document["stops"])
-        return Job(**{**document, "settings": Settings.from_json(document["settings"]), "stops": stops})
-
-    @property
-    def name(self) -> str:
-        """Readable, and different for different jobs."""
-        digest = hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()[:12]
-        return f"{'final' if self.test else 'select'}-split{self.split}-seed{self.seed}-{digest}"
-
-
-@dataclass(frozen=True)
-class JobResult:
-    """What came of a job."""
-
-    job: Job
-    metric: str
-    valid: float
-    valid_loss: float
-    test: float | None  # None where test items were not looked at
-    best_epoch: int
-    epochs: int
-    curve: tuple[float, ...]  # the best validation metric at each rung (`wlhn.evaluation.pruning`)
-    stopped: bool  # as hopeless
-    numerics: Numerics
-    version: str
-    machine: str
-    seconds: float
-    scores: Scores | None = None  # every metric on the test items
-    chosen: Mapping[str, float] = field(default_factory=dict)  # by a model that fits something after its network
-    made_with: Mapping[str, str] = field(default_factory=dict)  # processor and libraries; older results do not say
-
-    def to_json(self) -> dict[str, Any]:
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        scores = None if self.scores is None else self.scores.to_json()
-        return values | {"job": self.job.to_json(), "numerics": asdict(self.numerics), "scores": scores}
-
-    @staticmethod
-    def from_json(document: Mapping[str, Any]) -> JobResult:
-        parts = {
-            "job": Job.from_json(document["job"]),
-            "curve": tuple(document["curve"]),
-            "numerics": Numerics(**document["numerics"]),
-            "scores": None if document.get("scores") is None else Scores.from_json(document["scores"]),
-        }
-        return JobResult(**{**document, **parts})
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Why a job has no result: the traceback, or a sentence."""
-
-    error: str
-
-    @property
-    def reason(self) -> str:
-        """In a line."""
-        return self.error.strip().splitlines()[-1].removeprefix(f"{InputError.__module__}.{InputError.__name__}: ")
-
-
-DIED = Failure("its process died")
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,11 +162,6 @@ def _problem(job: Job, dataset: Dataset, split: Split) -> Problem:
     if last is None or last[0] != key:
         _last = last = key, Problem(dataset, split, settings)
     return last[1].but(settings)
-
-
-def epochs_of(settings: Settings) -> int:
-    """Epochs at most; a model that is fitted in one go has one."""
-    return int(getattr(settings.training, "epochs", 1))
 
 
 def try_jobs(

@@ -73,7 +73,9 @@ def begin(folder: Path, plan: Plan, before: Plan | None) -> Plan:
     `before` is the plan of an outcome that is there.
     """
     path = folder / PLAN
-    if before is None and path.exists():
+    if before is not None:
+        plan = plan.at_least(before)
+    elif path.exists():
         before = Plan.from_json(read_json(path), path)
     if before is not None:
         different = plan.differences(before)

@@ -11,8 +11,14 @@ from statistics import median
 
 from wlhn.training.fit import Epoch
 from wlhn.training.metrics import METRICS
+from wlhn.training.settings import Settings
 
 Stop = tuple[int, float]  # an epoch, and what the validation metric has to be by then
+
+
+def epochs_of(settings: Settings) -> int:
+    """Epochs at most; a model that is fitted in one go has one."""
+    return int(getattr(settings.training, "epochs", 1))
 
 
 def rungs(epochs: int) -> tuple[int, int]:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from wlhn.errors import InputError
-from wlhn.evaluation.jobs import JobResult, epochs_of
-from wlhn.evaluation.pruning import Stop, rungs, stops
+from wlhn.evaluation.job import JobResult
+from wlhn.evaluation.pruning import Stop, epochs_of, rungs, stops
 from wlhn.training.metrics import METRICS
 from wlhn.training.settings import Settings
 

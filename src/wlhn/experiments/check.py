@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
-from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, Shared, try_jobs
+from wlhn.evaluation.job import DIED, Failure, Job, JobResult
+from wlhn.evaluation.jobs import Shared, try_jobs
 from wlhn.evaluation.outcome import OUTCOME, Outcome, Work, read_outcome
 from wlhn.evaluation.progress import Progress
 from wlhn.evaluation.protocols import PROTOCOLS
