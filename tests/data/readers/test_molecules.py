@@ -13,6 +13,7 @@ from sklearn.metrics import roc_auc_score
 from wlhn.data import encoding, load
 from wlhn.data.readers.molecules import read_smiles, scaffold_split
 from wlhn.data.readers.ogb import BOND_CATEGORIES, ogb_score, read_ogb
+from wlhn.data.splits import Split
 from wlhn.errors import InputError
 
 SMILES = ["CCO", "c1ccccc1", "Cc1ccccc1O", "[Na+].[Cl-]", "C1CC1N", "C[C@H](N)C(=O)O", "C/C=C/C", "O"]
@@ -93,6 +94,16 @@ def test_bad_files_are_named_by_line(layout: Path, file: str, line: int, new: st
     pack(path, lines)
     with pytest.raises(InputError, match=message):
         read_ogb(layout)
+
+
+def test_a_published_split_holds_what_has_a_target(layout: Path) -> None:
+    path = layout / "raw/graph-label.csv.gz"
+    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+    lines[1] = "," * (TASKS - 1)
+    pack(path, lines)
+    dataset = read_ogb(layout)
+    assert dataset.splits == (Split([0, 2, 3], [4, 5], [6, 7]),)
+    assert dataset.summary.startswith("8 graphs, 7 with a target")
 
 
 @given(
