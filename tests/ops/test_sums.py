@@ -14,7 +14,8 @@ from wlhn.batching.refined import make_quotient
 from wlhn.loops import parallel
 from wlhn.models import WLHN
 from wlhn.nn.encoders import FULL, WIDE, PassingZeros, nonzero_entries
-from wlhn.ops.sums import aggregate_relu_moments, linear_relu, product, relu_moments, tangent_sum
+from wlhn.ops.gin import Moments, Weights, gin, gin_of_sums
+from wlhn.ops.sums import product, tangent_sum
 
 
 def counts(rows: int, columns: int, seed: int = 0) -> Counts:
@@ -41,21 +42,35 @@ def random(*shape: int) -> Tensor:
     return torch.randn(shape, dtype=torch.float64, requires_grad=True)
 
 
+def layer_weights() -> Weights:
+    """Of a layer that is 4 wide between its two Linears and 3 behind them."""
+    return Weights(random(4, D), random(4), random(4), random(4), random(3, 4), random(3))
+
+
+def h_of(layer: tuple[Tensor, Moments]) -> Tensor:
+    return layer[0]
+
+
 N, M, D = 700, 300, 5
 CASES: dict[str, tuple[Callable[..., object], Callable[[], tuple[Tensor, ...]]]] = {
     "product": (lambda x: product(counts(N, M), x), lambda: (random(M, D),)),
     "tangent_sum": (lambda r, e: tangent_sum(counts(N, M), r, e), lambda: (random(M), random(M, D))),
-    "relu_moments": (lambda a: relu_moments(a, None), lambda: (random(N, D),)),
-    "relu_moments weighted": (lambda a: relu_moments(a, torch.arange(1.0, N + 1)), lambda: (random(N, D),)),
-    "aggregate": (
-        lambda x, eps, b: aggregate_relu_moments(x, eps, b, level(N, M, False)),
-        lambda: (random(M, D), random(), random(D)),
+    "gin": (
+        lambda x, eps, *w: h_of(gin(x, Weights(*w), level(N, M, False), eps)),
+        lambda: (random(M, D), random(), *layer_weights()),
     ),
-    "aggregate weighted": (
-        lambda x, eps, b: aggregate_relu_moments(x, eps, b, level(N, M, True)),
-        lambda: (random(M, D), random(), random(D)),
+    "gin weighted": (
+        lambda x, eps, *w: h_of(gin(x, Weights(*w), level(N, M, True), eps)),
+        lambda: (random(M, D), random(), *layer_weights()),
     ),
-    "linear_relu": (linear_relu, lambda: (random(N, D), random(3, D), random(3))),
+    "gin of sums": (
+        lambda x, *w: h_of(gin_of_sums(x, Weights(*w), torch.arange(1.0, N + 1))),
+        lambda: (random(N, D), *layer_weights()),
+    ),
+    "gin running": (
+        lambda x, *w: h_of(gin_of_sums(x, Weights(*w), None, running=Moments(torch.ones(4), torch.full((4,), 2.0), 0))),
+        lambda: (random(N, D), *layer_weights()),
+    ),
 }
 
 
@@ -91,9 +106,30 @@ def test_product_is_the_matrix_product() -> None:
         for k in range(matrix.ptr[i], matrix.ptr[i + 1]):
             dense[i, matrix.index[k]] += matrix.value[k]
     torch.testing.assert_close(product(matrix, x), dense @ x)
-    torch.testing.assert_close(
-        linear_relu(x, dense[:, :3], dense[:, 3]), F.relu(F.linear(x, dense[:, :3], dense[:, 3]))
-    )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gin_is_a_perceptron_with_batchnorm_of_the_nodes(weighted: bool) -> None:
+    """On nodes, each colour as often as it weighs, PyTorch's own layers give the same, and the same moments."""
+    torch.manual_seed(0)
+    weights, here = layer_weights(), level(N, M, weighted)
+    x = random(M, D)
+    h, moments = gin(x, weights, here, eps=1e-5)
+    times = torch.ones(N, dtype=torch.int64) if here.weight is None else here.weight.long()
+    total = (x[here.parent] + product(here.neighbours, x)).repeat_interleave(times, 0)
+    norm = nn.BatchNorm1d(4, momentum=1.0, dtype=torch.float64)
+    norm.weight, norm.bias = nn.Parameter(weights.gamma), nn.Parameter(weights.beta)
+    hidden = F.relu(F.linear(total, weights.w1, weights.b1))
+    torch.testing.assert_close(h.repeat_interleave(times, 0), F.relu(F.linear(norm(hidden), weights.w2, weights.b2)))
+    torch.testing.assert_close(moments.mean, norm.running_mean)
+    torch.testing.assert_close(moments.var * moments.count / (moments.count - 1), norm.running_var)
+    assert moments.count == times.sum()
+
+
+def test_gradients_of_gin_are_those_of_finite_differences() -> None:
+    torch.manual_seed(0)
+    here, inputs = level(9, 4, True), (random(4, D), random(), *layer_weights())
+    assert torch.autograd.gradcheck(lambda x, eps, *w: h_of(gin(x, Weights(*w), here, eps)), inputs)
 
 
 def test_whole_model_in_plain_torch(plain_torch: Callable[[], None]) -> None:
@@ -112,7 +148,9 @@ def test_whole_model_in_plain_torch(plain_torch: Callable[[], None]) -> None:
 def test_threads_change_nothing() -> None:
     """Sums run in fixed blocks, so one thread and four give the same bits."""
     torch.manual_seed(0)
-    x, e, b = torch.randn(40_000, 16), torch.zeros(()), torch.zeros(16)
+    x = torch.randn(40_000, 16)
+    one, zero = torch.eye(16), torch.zeros(16)
+    weights = Weights(one, zero, torch.ones(16), zero, one, zero)  # products of numbers with 0 and 1 are exact
     wide = ColourLevel(
         parent=torch.arange(40_000), child_ptr=torch.arange(40_001), neighbours=_ring(40_000), weight=None
     )
@@ -121,7 +159,8 @@ def test_threads_change_nothing() -> None:
     try:
         for threads in (1, 4):
             torch.set_num_threads(threads)
-            found.append(aggregate_relu_moments(x, e, b, wide))
+            h, moments = gin(x, weights, wide)
+            found.append((h, moments.mean, moments.var))
     finally:
         torch.set_num_threads(before)
     for one, four in zip(*found, strict=True):

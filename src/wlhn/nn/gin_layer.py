@@ -1,27 +1,17 @@
 """One GIN layer on rows of colours: counted sum of neighbours, then Linear-ReLU-BatchNorm-Linear-ReLU.
 
-BatchNorm weighs each row by its number of nodes, so its statistics are those of the nodes. A BatchNorm followed by a
-Linear is a Linear: with s = γ/√(var + ε), W(s(x − μ) + β) + b = (W s) x + (b + W(β − s μ)). So the normalised rows are
-never written down.
+BatchNorm weighs each row by its number of nodes, so its statistics are those of the nodes (`wlhn.ops.gin`).
 """
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from wlhn.batching.colour_batch import ColourLevel
 from wlhn.nn.encoders import input_encoder
-from wlhn.ops.sums import (
-    Everyone,
-    aggregate_relu_moments,
-    alone,
-    counted,
-    linear_relu,
-    product,
-    relu_moments,
-)
+from wlhn.ops.gin import Moments, Weights, gin, gin_of_sums
+from wlhn.ops.sums import Everyone, alone, product
 
 
 class GINLayer(nn.Module):
@@ -43,30 +33,31 @@ class GINLayer(nn.Module):
         self.edge_encoder = input_encoder(edge_channels, channels) if edge_channels else None
 
     def forward(self, x: Tensor, level: ColourLevel, edge_x: Tensor | None) -> Tensor:
-        lin1, norm = self.lin1, self.norm
+        norm = self.norm
+        running = None if self.training else self._running
         everyone = norm.everyone if self.training else alone
         if self.edge_encoder is None:
-            # Linear before the sum instead of after it: the same, and there are fewer rows before than after.
-            x, mean, var = aggregate_relu_moments(F.linear(x, lin1.weight), self.epsilon, lin1.bias, level, everyone)
+            h, moments = gin(x, self._weights, level, self.epsilon, norm.eps, running, everyone)
         else:
             messages = torch.relu(x[level.pair_row] + self.edge_encoder(edge_x)[level.pair_edge])
             total = (1 + self.epsilon) * x[level.parent] + product(level.neighbours, messages)
-            x, mean, var = relu_moments(lin1(total), level.weight, everyone)
+            h, moments = gin_of_sums(total, self._weights, level.weight, norm.eps, running, everyone)
         if self.training:
-            count = len(x) if level.weight is None else float(level.weight.sum())
-            norm.track(mean.detach(), var.detach(), counted(count, everyone))
-        else:
-            mean, var = norm.running_mean, norm.running_var
-        return self._second(x, mean, var)
+            norm.track(moments)
+        return h
 
     def of_sums(self, total: Tensor) -> Tensor:
         """What becomes of (1 + ε) h_v + Σ h_u in evaluation mode, row by row."""
-        return self._second(torch.relu(self.lin1(total)), self.norm.running_mean, self.norm.running_var)
+        return gin_of_sums(total, self._weights, None, self.norm.eps, self._running)[0]
 
-    def _second(self, x: Tensor, mean: Tensor, var: Tensor) -> Tensor:
-        norm, lin2 = self.norm, self.lin2
-        scale = norm.weight * torch.rsqrt(var + norm.eps)
-        return linear_relu(x, lin2.weight * scale, lin2.bias + lin2.weight @ (norm.bias - scale * mean))
+    @property
+    def _weights(self) -> Weights:
+        lin1, norm, lin2 = self.lin1, self.norm, self.lin2
+        return Weights(lin1.weight, lin1.bias, norm.weight, norm.bias, lin2.weight, lin2.bias)
+
+    @property
+    def _running(self) -> Moments:
+        return Moments(self.norm.running_mean, self.norm.running_var, 0.0)
 
 
 class Norm(nn.Module):
@@ -87,9 +78,10 @@ class Norm(nn.Module):
         self.register_buffer("running_var", torch.ones(channels))
         self.register_buffer("num_batches_tracked", torch.tensor(0))
 
-    def track(self, mean: Tensor, var: Tensor, count: float) -> None:
+    def track(self, moments: Moments) -> None:
         """Running statistics as torch keeps them: the variance unbiased (a single node has none to add)."""
-        self.num_batches_tracked += 1
+        mean, var, count = moments
+        self.num_batches_tracked.add_(1)
         self.running_mean.lerp_(mean, self.momentum)
         if count > 1:
             self.running_var.lerp_(var * (count / (count - 1)), self.momentum)

@@ -11,8 +11,9 @@ import torch
 
 from wlhn.batching.colour_batch import ColourLevel, Counts
 from wlhn.loops import collation
+from wlhn.ops.gin import Weights, gin, gin_of_sums
 from wlhn.ops.level import next_level, root_level
-from wlhn.ops.sums import aggregate_relu_moments, linear_relu, relu_moments, tangent_sum
+from wlhn.ops.sums import tangent_sum
 
 ROWS, WIDTH = 4, 3
 
@@ -29,9 +30,9 @@ def compile_ahead() -> None:
     for look_back in (True, False):
         points = next_level(x, points, each, 1.0, ptr, look_back)
     tangent_sum(counts, points.r, points.e).sum().backward()
-    torch.stack([part.sum() for part in aggregate_relu_moments(x, 0.0, bias, level)]).sum().backward()
-    torch.stack([part.sum() for part in relu_moments(x, level.weight)]).sum().backward()
-    linear_relu(x, matrix, bias).sum().backward()
+    weights = Weights(matrix, bias, bias, bias, matrix, bias)
+    gin(x, weights, level)[0].sum().backward()
+    gin_of_sums(x, weights, level.weight)[0].sum().backward()
     _collate_ahead()
 
 

@@ -1,0 +1,228 @@
+"""A GIN layer on rows of colours, Linear-ReLU-BatchNorm-Linear-ReLU of counted sums, as one operation.
+
+    a = max(0, W₁ ((1 + ε) x[parent] + A x) + b₁),  h = max(0, W₂ (γ (a − μ)/√(σ² + ε′) + β) + b₂)
+
+with the moments μ, σ² of a, each row weighed by its number of nodes, or with running ones. Three identities save work:
+
+- W₁ comes before the sum instead of after it: there are fewer rows before than after.
+- A BatchNorm followed by a Linear is a Linear: with s = γ/√(σ² + ε′), W₂ (s (a − μ) + β) + b₂ = W x + b for
+  W = W₂ s and b = b₂ + W₂ (β − s μ). So normalised rows are never written down.
+- The gradient of either bias is summed while that of its ReLU is made.
+
+One node of the autograd graph instead of eleven: with the few rows of small data, nodes are what a step consists of.
+Moments are those of all rows of a batch, also where several workers have a part of them each.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
+
+from wlhn.batching.colour_batch import ColourLevel
+from wlhn.loops import parallel
+from wlhn.loops import rows as loops
+from wlhn.ops.sums import Everyone, alone, product_reference
+
+BLOCK = 256  # rows summed together; fixed, so that sums don't depend on the number of threads
+
+
+class Weights(NamedTuple):
+    """Of both Linears, and of BatchNorm between them."""
+
+    w1: Tensor
+    b1: Tensor
+    gamma: Tensor
+    beta: Tensor
+    w2: Tensor
+    b2: Tensor
+
+
+class Moments(NamedTuple):
+    """Mean and (biased) variance of each column, and of how many nodes."""
+
+    mean: Tensor
+    var: Tensor
+    count: float
+
+
+class _Plan(NamedTuple):
+    """What a layer knows beside its tensors."""
+
+    level: ColourLevel | None
+    weight: Tensor | None
+    running: Moments | None
+    eps: float
+    everyone: Everyone
+
+
+def gin(
+    x: Tensor,
+    weights: Weights,
+    level: ColourLevel,
+    epsilon: Tensor | float = 0.0,
+    eps: float = 1e-5,
+    running: Moments | None = None,
+    everyone: Everyone = alone,
+) -> tuple[Tensor, Moments]:
+    """h and the moments of a, from the rows x of the depth before.
+
+    Args:
+        x: (rows before, d) features.
+        level: the rows, with their parents and counted neighbours.
+        epsilon: GIN's ε.
+        eps: what BatchNorm adds to a variance.
+        running: moments to take instead of those of these rows.
+        everyone: adds up what several workers have.
+
+    >>> from wlhn.batching.colour_batch import Counts
+    >>> counts = Counts.from_rows(*(np.array(a) for a in ([0, 1, 1], [1], [2.0])), num_columns=2)
+    >>> level = ColourLevel(torch.arange(2), torch.arange(3), counts, None)
+    >>> one, zero = torch.ones(1), torch.zeros(1)
+    >>> gin(torch.tensor([[1.0], [2.0]]), Weights(one[None], zero, one, zero, one[None], one), level)[1].mean
+    tensor([3.5000])
+    """
+    scale = 1 + torch.as_tensor(epsilon, dtype=x.dtype, device=x.device)
+    return _run(x, scale, weights, _Plan(level, level.weight, running, eps, everyone))
+
+
+def gin_of_sums(
+    total: Tensor,
+    weights: Weights,
+    weight: Tensor | None,
+    eps: float = 1e-5,
+    running: Moments | None = None,
+    everyone: Everyone = alone,
+) -> tuple[Tensor, Moments]:
+    """`gin` from sums that are there already, (rows, d), with the number of nodes of each row; None for one each."""
+    return _run(total, None, weights, _Plan(None, weight, running, eps, everyone))
+
+
+def _run(x: Tensor, scale: Tensor | None, weights: Weights, plan: _Plan) -> tuple[Tensor, Moments]:
+    if not parallel.compiled_for(x):
+        return gin_reference(x, scale, weights, plan)
+    h, *moments = _Gin.apply(x, scale, *weights, plan)
+    return h, plan.running or Moments(*moments)
+
+
+def gin_reference(x: Tensor, scale: Tensor | None, weights: Weights, plan: _Plan) -> tuple[Tensor, Moments]:
+    """In plain torch, as it is written above."""
+    if plan.level is not None:
+        x = scale * x[plan.level.parent] + product_reference(plan.level.neighbours, x)
+    a = torch.relu(F.linear(x, weights.w1, weights.b1))
+    moments = plan.running or _moments_reference(a, plan.weight, plan.everyone)
+    normal = weights.gamma * (a - moments.mean) * torch.rsqrt(moments.var + plan.eps) + weights.beta
+    detached = Moments(moments.mean.detach(), moments.var.detach(), moments.count)
+    return torch.relu(F.linear(normal, weights.w2, weights.b2)), detached
+
+
+def _moments_reference(a: Tensor, weight: Tensor | None, everyone: Everyone) -> Moments:
+    share = torch.ones_like(a[:, 0]) if weight is None else weight.to(a.dtype)
+    count = everyone(share.sum())
+    mean = everyone(share / count @ a)
+    return Moments(mean, everyone(share / count @ (a - mean) ** 2), float(count))
+
+
+class _Gin(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        scale: Tensor | None,
+        w1: Tensor,
+        b1: Tensor,
+        gamma: Tensor,
+        beta: Tensor,
+        w2: Tensor,
+        b2: Tensor,
+        plan: _Plan,
+    ) -> Any:
+        level, weight = plan.level, x.new_empty(0) if plan.weight is None else plan.weight
+        if level is None:
+            y = F.linear(x, w1, b1)
+            a = torch.empty_like(y)
+            sums = _blocks(a)
+            parallel.over_rows(loops.relu_sums, len(sums), 2 * a.numel(), *_numpy(y, weight, a), sums)
+        else:
+            y, counts = F.linear(x, w1), level.neighbours
+            a = y.new_empty(len(level.parent), y.shape[1])
+            sums, work = _blocks(a), (len(counts.index) + 2 * len(a)) * y.shape[1]
+            args = _numpy(b1.detach(), counts.ptr, counts.index, counts.value, level.parent, weight, y, a)
+            parallel.over_rows(loops.aggregate_relu_sums, len(sums), work, float(scale), *args, sums)
+        mean, var, count = plan.running or _moments(a, weight, sums, plan.everyone)
+        inverse = torch.rsqrt(var + plan.eps)
+        s = gamma * inverse
+        folded, shift = w2 * s, beta - s * mean
+        h = F.linear(a, folded, b2 + w2 @ shift).relu_()
+        y = y if ctx.needs_input_grad[1] else None
+        ctx.save_for_backward(x, w1, gamma, w2, scale, y, a, h, mean, inverse, s, folded, shift, weight)
+        ctx.count, ctx.plan = count, plan
+        if plan.running is not None:
+            return (h,)
+        ctx.mark_non_differentiable(mean, var)
+        return h, mean, var, count
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *grads: Any) -> Any:
+        x, w1, gamma, w2, scale, y, a, h, mean, inverse, s, folded, shift, weight = ctx.saved_tensors
+        level, everyone, count = ctx.plan.level, ctx.plan.everyone, ctx.count
+        grad, sums = torch.empty_like(h), _blocks(h)
+        parallel.over_rows(loops.relu_back, len(sums), 3 * h.numel(), *_numpy(h, grads[0].contiguous(), grad), sums)
+        grad_b2 = _total(sums, h)
+        grad_a, grad_folded = grad @ folded, grad.T @ a
+        grad_w2 = grad_folded * s + torch.outer(grad_b2, shift)
+        grad_beta = w2.T @ grad_b2
+        grad_s = (grad_folded * w2).sum(0) - grad_beta * mean
+        if ctx.plan.running is None:
+            of_mean, of_var = -grad_beta * s, -0.5 * (grad_s * gamma) * inverse.pow(3)
+            if everyone is not alone:
+                of_mean, of_var = everyone(torch.stack([of_mean, of_var]))
+            slope = 2 * of_var / count
+            offset = of_mean / count - slope * mean
+        else:
+            slope = offset = torch.zeros_like(mean)
+        grad, sums = torch.empty_like(a), _blocks(a)
+        args = _numpy(a, weight, grad_a, slope, offset, grad)
+        parallel.over_rows(loops.relu_moments_back, len(sums), 3 * a.numel(), *args, sums)
+        grad_b1, grad_scale = _total(sums, a), None
+        if level is None:
+            grad_b1 = grad.sum(0)
+        else:
+            counts, of_a = level.neighbours, grad
+            grad = a.new_empty(len(x), a.shape[1])
+            work = (len(counts.index) + len(a)) * a.shape[1]
+            args = _numpy(counts.t_ptr, counts.t_index, counts.t_value, level.child_ptr, of_a, grad)
+            parallel.over_rows(loops.aggregate_back, len(x), work, float(scale), *args)
+            grad_scale = (of_a * y[level.parent]).sum() if y is not None else None
+        grad_x = grad @ w1 if ctx.needs_input_grad[0] else None
+        return grad_x, grad_scale, grad.T @ x, grad_b1, grad_s * inverse, grad_beta, grad_w2, grad_b2, None
+
+
+def _moments(a: Tensor, weight: Tensor, sums: Any, everyone: Everyone) -> Moments:
+    """Of the rows of a, from the sums of its blocks."""
+    count = float(weight.sum()) if len(weight) else float(len(a))
+    total = sums.sum(axis=0)
+    if everyone is not alone:  # both in one message
+        *_, count = both = everyone(torch.from_numpy(np.append(total, count))).numpy()
+        total, count = both[:-1], float(count)
+    mean = torch.from_numpy(total / count).to(a.dtype)
+    squares = np.zeros_like(sums)
+    parallel.over_rows(loops.squared_sums, len(sums), a.numel(), *_numpy(a, weight, mean), squares)
+    return Moments(mean, (everyone(torch.from_numpy(squares.sum(axis=0))) / count).to(a.dtype), count)
+
+
+def _numpy(*tensors: Tensor) -> tuple[Any, ...]:
+    return tuple([tensor.numpy() for tensor in tensors])
+
+
+def _blocks(x: Tensor) -> Any:
+    return np.zeros((1 + len(x) // BLOCK, x.shape[1]))
+
+
+def _total(sums: Any, like: Tensor) -> Tensor:
+    return torch.from_numpy(sums.sum(axis=0)).to(like.dtype)
