@@ -59,10 +59,21 @@ def _column(table: Table, column: Column, cells: Cells) -> list[Block]:
     parts: list[Block] = [f"## {column.key}", TableBlock(header, lines)]
     if not all(cell.same_grid for _, cell in present):
         parts.append("‡ the grid of this name has other settings now.")
-    parts += _made_with(present)
+    parts += [_splits_and_seeds(column, present), *_made_with(present)]
     if missing:
         parts.append(f"Not run: {listed(missing)}.")
     return parts
+
+
+def _splits_and_seeds(column: Column, present: list[tuple[Row, Cell]]) -> str:
+    """What the numbers of a column depend on beside their settings, and where these stand."""
+    outcomes = [cell.outcome for _, cell in present]
+    hashes = listed(sorted({f"`{outcome.plan.splits_hash}`" for outcome in outcomes}))
+    seeds = listed([str(seed) for seed in sorted({s for o in outcomes for split in o.splits for s in split.seeds})])
+    return (
+        f"Splits {hashes}; seeds of final runs: {seeds}. Settings, seeds and scores of each split: "
+        f"`{column.key}/MODEL/evaluation.json`."
+    )
 
 
 def _made_with(present: list[tuple[Row, Cell]]) -> list[Block]:
