@@ -119,9 +119,7 @@ def explain(trained: Trained, graphs: Graphs, graph: int) -> Explanation:
             f"explain: the answer of {_name(trained)} is no sum over nodes or colours; "
             f"{_explainable()} can be explained"
         )
-    encoded = trained.vocabulary.encode(graphs.select([graph]))
-    edges = encoded.graphs.edge_attr is not None
-    quotient = make_quotient(encoded.graphs, encoded.x, trained.colours.depth, edges)
+    quotient = trained.quotient(graphs.select([graph]))
     batch = quotient.batch([0])
     model.eval()
     with torch.no_grad():
@@ -188,9 +186,7 @@ def _name(trained: Trained) -> str:
 
 
 def _explain_machine(trained: Trained, model: SumsOverColours, graphs: Graphs, graph: int) -> MachineExplanation:
-    encoded = trained.vocabulary.encode(graphs.select([graph]))
-    edges = encoded.graphs.edge_attr is not None
-    quotient = make_quotient(encoded.graphs, encoded.x, trained.colours.depth, edges)
+    quotient = trained.quotient(graphs.select([graph]))
     batch = quotient.batch([0])
     hierarchy = hierarchy_of(batch)  # which has the features that colours of depth 0 stand for
     base, parts = model.colour_parts(hierarchy)

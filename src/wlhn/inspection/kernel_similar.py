@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.batching.refined import make_quotient
 from wlhn.data.dataset import Dataset
 from wlhn.data.features import encoding
-from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy, refine
 from wlhn.inspection.similar import graph_wl_distances
 from wlhn.kernels import ColourCounts, oa_gram
@@ -32,7 +30,7 @@ class Alike:
 def tree_of(dataset: Dataset, trained: Trained | None = None, rounds: int = ROUNDS) -> Hierarchy:
     """The tree to compare graphs in: of what a run sees and as deep; else from labels, features or degrees."""
     if trained is not None:
-        return _seen_by(trained, dataset.graphs)
+        return trained.quotient(dataset.graphs, trained.colours.depth or ROUNDS).hierarchy
     return refine(dataset.graphs, rounds, encoding(dataset).encode(dataset.graphs) if dataset.inputs else "degree")
 
 
@@ -49,10 +47,3 @@ def alike(hierarchy: Hierarchy, graph: int, count: int) -> Alike:
     others = np.delete(np.arange(len(similarity)), graph)
     chosen = others[np.argsort(-similarity[others], kind="stable")[:count]]
     return Alike(chosen, similarity[chosen], graph_wl_distances(hierarchy, graph, chosen))
-
-
-def _seen_by(trained: Trained, graphs: Graphs) -> Hierarchy:
-    encoded = trained.vocabulary.encode(graphs)
-    return make_quotient(
-        encoded.graphs, encoded.x, trained.colours.depth or ROUNDS, encoded.graphs.edge_attr is not None
-    ).hierarchy

@@ -25,7 +25,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from wlhn.batching.refined import make_quotient
 from wlhn.embeddings.nearest import distances_to, nearest
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy
@@ -49,9 +48,7 @@ class LearnedSpace:
     """All nodes and graphs of some data as a trained WLHN places them."""
 
     def __init__(self, trained: Trained, graphs: Graphs) -> None:
-        encoded = trained.vocabulary.encode(graphs)
-        edges = encoded.graphs.edge_attr is not None
-        quotient = make_quotient(encoded.graphs, encoded.x, trained.colours.depth, edges)
+        quotient = trained.quotient(graphs)
         self.graphs, self.hierarchy = graphs, quotient.hierarchy
         # In float64: seen from the root, near points that lie far out differ in the last digits of their directions.
         model, batch = copy.deepcopy(trained.model).double().eval(), quotient.batch(np.arange(len(graphs)))

@@ -15,6 +15,8 @@ from torch import Tensor, nn
 
 from wlhn.batching.collator import Collator, run_model
 from wlhn.batching.loader import Loader
+from wlhn.batching.quotient import Quotient
+from wlhn.batching.refined import make_quotient
 from wlhn.data.dataset import Column, Dataset, TargetLevel, Task
 from wlhn.data.vocabulary import Encoded, Vocabulary
 from wlhn.graphs import Graphs
@@ -135,6 +137,12 @@ class Trained:
                     yield Embedded(first, part, np.concatenate(ball), np.concatenate(tangent), np.add.reduce(graph))
                 else:
                     yield Embedded(first, part, *_of_batch(model, collator.batch(np.arange(len(part)))))
+
+    def quotient(self, graphs: Graphs, depth: int | None = None) -> Quotient:
+        """The colours of graphs as the model sees them, as deep as it looks, or as said."""
+        encoded = self.vocabulary.encode(graphs)
+        depth = self.colours.depth if depth is None else depth
+        return make_quotient(encoded.graphs, encoded.x, depth, encoded.graphs.edge_attr is not None)
 
     def _parts(self, graphs: Graphs, chunk: int, level: TargetLevel) -> Iterator[tuple[int, Graphs, Encoded, Collator]]:
         """So many graphs at a time, or a large one alone."""
