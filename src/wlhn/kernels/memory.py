@@ -13,14 +13,14 @@ from wlhn.errors import InputError
 FEATURES_INSTEAD = "take explicit features (WLFeatures, --kind features) with a linear machine, or fewer graphs"
 
 
-def zeros(rows: int, columns: int, advice: str = FEATURES_INSTEAD) -> NDArray[Any]:
+def zeros(rows: int, columns: int) -> NDArray[Any]:
     """A matrix of float64, or an `InputError` with advice.
 
     >>> zeros(10**7, 10**7)
     Traceback (most recent call last):
     wlhn.errors.InputError: a matrix of 10,000,000 × 10,000,000 numbers takes 800,000.0 GB and ... GB of memory are...
     """
-    check_fits(rows, columns, advice)
+    check_fits(rows, columns)
     return np.zeros((rows, columns))
 
 

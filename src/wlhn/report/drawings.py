@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 STRESS = 120  # up to this many nodes, distances of the drawing follow those of the graph
 
 
-def layout(edges: ArrayLike, num_nodes: int, seed: int = 0) -> NDArray[np.float64]:
+def layout(edges: ArrayLike, num_nodes: int) -> NDArray[np.float64]:
     """Places (nodes, 2) for a drawing; components stand side by side.
 
     >>> layout([[0, 1], [1, 2]], 3).shape
@@ -34,7 +34,7 @@ def layout(edges: ArrayLike, num_nodes: int, seed: int = 0) -> NDArray[np.float6
         if len(nodes) <= STRESS:
             at = nx.kamada_kawai_layout(part, scale=np.sqrt(len(nodes)))
         else:
-            at = nx.spring_layout(part, seed=seed, scale=np.sqrt(len(nodes)))
+            at = nx.spring_layout(part, seed=0, scale=np.sqrt(len(nodes)))
         spots = np.array([at[v] for v in nodes])
         spots -= [spots[:, 0].min() - right, spots[:, 1].mean()]
         place[nodes] = spots
@@ -49,7 +49,6 @@ def tinted_graph(
     *,
     labels: Sequence[Any] = (),
     title: str = "",
-    scale: str = "contribution",
 ) -> None:
     """A graph whose nodes are tinted from blue (below 0) over white to vermilion (above): edges (m, 2), one value each.
 
@@ -72,7 +71,7 @@ def tinted_graph(
     axes = figure.subplots()
     _draw(axes, ends, layout(ends, len(values)), colours.to_rgba(values), labels)
     axes.set_title(plain(title, 90), fontsize="medium")
-    figure.colorbar(colours, ax=axes, label=plain(scale, 60), shrink=0.75)
+    figure.colorbar(colours, ax=axes, label="contribution", shrink=0.75)
     write_figure(figure, path)
 
 
