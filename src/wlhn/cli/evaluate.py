@@ -14,6 +14,7 @@ from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table
 from wlhn.cli.common.progress import progress
 from wlhn.cli.common.reading import Missing, Roles, SkipInvalid, TaskOption, read_to_learn
 from wlhn.errors import InputError
+from wlhn.evaluation import DEFAULT_GRID
 
 if TYPE_CHECKING:
     from wlhn.evaluation.outcome import Outcome, ValidationOutcome
@@ -32,7 +33,7 @@ def evaluate(
     protocol: Annotated[
         str, typer.Option(help="ten-fold, random-splits, fixed-splits, ogb, or one of a plugin.")
     ] = "ten-fold",
-    grid: options.Grid = "lean",
+    grid: options.Grid = DEFAULT_GRID,
     given: options.Given,
     plugin: options.Plugin = None,
     splits: options.Splits = None,

@@ -12,6 +12,7 @@ from wlhn.cli.common import options
 from wlhn.cli.common.output import DataRoot, Json, Seed, note, print_json, print_table
 from wlhn.cli.common.progress import progress
 from wlhn.errors import InputError
+from wlhn.evaluation import DEFAULT_GRID
 
 if TYPE_CHECKING:
     from wlhn.evaluation.progress import Progress
@@ -26,7 +27,7 @@ def reproduce(
     item: Annotated[str, typer.Argument(help=WHAT)],
     dataset: Annotated[list[str] | None, typer.Option("--dataset", help="Only this data set (repeat it).")] = None,
     model: Annotated[list[str] | None, typer.Option("--model", help="Only this model or variant (repeat it).")] = None,
-    grid: options.Grid = "lean",
+    grid: options.Grid = DEFAULT_GRID,
     splits: options.Splits = None,
     final_runs: options.FinalRuns = None,
     out: Annotated[Path, typer.Option("--out", help="The folder of results; what is done is not done again.")] = Path(

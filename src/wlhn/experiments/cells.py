@@ -12,7 +12,7 @@ from pathlib import Path
 
 from wlhn.data.dataset import Dataset, TargetLevel
 from wlhn.data.load import load
-from wlhn.errors import InputError, UnavailableError
+from wlhn.errors import InputError
 from wlhn.evaluation.evaluate import evaluate
 from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.outcome import in_words
@@ -38,19 +38,15 @@ def each_cell(cells: Sequence[tuple[Column, Row]], request: Request, action: Cel
     for column, group in groupby(cells, key=lambda cell: cell[0]):
         try:
             dataset = load(column.data, data_root=request.data_root, seed=request.seed)
-        except UnavailableError as error:
-            yield Finished(column.key, skipped=str(error))
-            continue
         except InputError as error:
-            yield Finished(column.key, failed=str(error))
+            yield Finished.without_result(column.key, error)
             continue
         for _, row in group:
             part = part_name(column, row)
             try:
-                done = Finished(part, shown=action(dataset, column, row, request))
+                yield Finished(part, shown=action(dataset, column, row, request))
             except InputError as error:
-                done = Finished(part, failed=str(error))
-            yield done
+                yield Finished.without_result(part, error)
 
 
 def part_name(column: Column, row: Row) -> str:

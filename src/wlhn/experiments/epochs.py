@@ -14,7 +14,7 @@ from typing import Any
 from wlhn.bench.epoch import BATCH, CHANNELS, LAYERS, make_epoch
 from wlhn.bench.timing import alternate, threads
 from wlhn.data.load import load
-from wlhn.errors import InputError, UnavailableError
+from wlhn.errors import InputError
 from wlhn.evaluation.progress import Progress
 from wlhn.experiments.command import command_for
 from wlhn.experiments.request import Finished, Request
@@ -37,11 +37,8 @@ def reproduce_times(item: str, request: Request) -> Iterator[Finished]:
         if not path.exists():
             try:
                 write_json(path, _measure(name, request))
-            except UnavailableError as error:
-                yield Finished(name, skipped=str(error))
-                continue
             except InputError as error:
-                yield Finished(name, failed=str(error))
+                yield Finished.without_result(name, error)
                 continue
         seconds = _read(path)["seconds"]
         yield Finished(name, shown=", ".join(f"{c}/gin {seconds[c] / seconds['gin']:.2f}" for c in CONTESTANTS[1:]))

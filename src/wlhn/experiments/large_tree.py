@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.load import load
-from wlhn.errors import UnavailableError
+from wlhn.errors import InputError
 from wlhn.evaluation.progress import Progress
 from wlhn.experiments.figure import NUMBERS, correlation_table, figure_section, in_both_formats
 from wlhn.experiments.request import Finished, Request
@@ -31,8 +31,8 @@ def reproduce_distances(item: str, request: Request) -> Iterator[Finished]:
     """Correlations for every method, quantiles at each WL distance, and how τ matters."""
     try:
         dataset = load(DATA, data_root=request.data_root)
-    except UnavailableError as error:
-        yield Finished(DATA, skipped=str(error))
+    except InputError as error:
+        yield Finished.without_result(DATA, error)
         return
     hierarchy = refine(dataset.graphs, ROUNDS, "uniform")
     truth = hierarchy.tree.all_distances()

@@ -10,6 +10,7 @@ from typing import Any
 
 from wlhn.data.dataset import TargetLevel
 from wlhn.errors import InputError
+from wlhn.evaluation import DEFAULT_GRID
 from wlhn.evaluation.comparison import corrected_t_p, paired_scores
 from wlhn.evaluation.outcome import OUTCOME, Outcome, read_outcome
 from wlhn.evaluation.protocols import PROTOCOLS
@@ -118,7 +119,7 @@ class Cell:
             item,
             dataset=self.column.key,
             model=self.row.key,
-            grid=plan.grid if plan.grid != (self.row.grid or "lean") else None,
+            grid=plan.grid if plan.grid != (self.row.grid or DEFAULT_GRID) else None,
             splits=plan.num_splits,
             final_runs=plan.final_runs if plan.final_runs != self.all_runs else None,
             seed=plan.seed or None,

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from wlhn.errors import InputError, UnavailableError
+from wlhn.evaluation import DEFAULT_GRID
 from wlhn.evaluation.executor import Workers
 from wlhn.evaluation.progress import Progress
 
@@ -23,7 +25,7 @@ class Request:
     folder: Path  # of all results
     datasets: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
-    grid: str = "lean"
+    grid: str = DEFAULT_GRID
     splits: int | None = None
     final_runs: int | None = None
     seed: int = 0
@@ -42,6 +44,12 @@ class Finished:
     shown: str = ""
     failed: str = ""
     skipped: str = ""
+
+    @staticmethod
+    def without_result(part: str, error: InputError) -> Finished:
+        """A part that is skipped because its data are not to be had, or that failed."""
+        why = str(error)
+        return Finished(part, skipped=why) if isinstance(error, UnavailableError) else Finished(part, failed=why)
 
     @property
     def verdict(self) -> str:
