@@ -10,7 +10,7 @@ from scipy import sparse
 
 from wlhn import OptimalAssignmentKernel, TreeWasserstein, WLFeatures, WLKernel
 from wlhn.data import load
-from wlhn.kernels import memory
+from wlhn.kernels import dense
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_graph_without_nodes_is_named(tmp_path: Path) -> None:
 
 
 def test_a_matrix_too_large_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: type("Memory", (), {"available": 1000}))
+    monkeypatch.setattr(dense.psutil, "virtual_memory", lambda: type("Memory", (), {"available": 1000}))
     ran = wlhn("kernel", "MUTAG")
     assert ran.code == 2
     assert "a matrix of 188 × 188 numbers takes 0.0 GB" in ran.err

@@ -18,7 +18,7 @@ from wlhn import OptimalAssignmentKernel, TreeWasserstein, WLFeatures, WLKernel
 from wlhn.data import Dataset, load
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, to_networkx, to_pyg
-from wlhn.kernels import memory
+from wlhn.kernels import dense
 
 KERNELS = (WLKernel, OptimalAssignmentKernel, TreeWasserstein)
 ALL = (*KERNELS, WLFeatures)
@@ -218,7 +218,7 @@ def test_few_values_stay_apart_and_no_order_shows_in_clusters() -> None:
 
 def test_a_matrix_too_large_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch, data: Dataset) -> None:
     free = type("Memory", (), {"available": 1000})
-    monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: free)
+    monkeypatch.setattr(dense.psutil, "virtual_memory", lambda: free)
     monkeypatch.setattr("wlhn.kernels.base.refine", None)  # not reached
     for kind in KERNELS:
         with pytest.raises(InputError, match=r"60 × 60 numbers .* explicit features"):

@@ -100,7 +100,7 @@ def kernel(
 
 def _matrix(dataset: Dataset, kind: str, parameters: dict[str, Any], out: Path | None) -> dict[str, Any]:
     from wlhn.kernels import OptimalAssignmentKernel, TreeWasserstein, WLKernel
-    from wlhn.kernels.memory import check_fits
+    from wlhn.kernels.dense import check_fits
 
     n = len(dataset.graphs)
     check_fits(n, n)

@@ -19,9 +19,9 @@ from wlhn.data.lookup import graph_names
 from wlhn.embeddings.planar import PlanarTree, planar
 from wlhn.hierarchy import Hierarchy, Tree, colour_names, refine
 from wlhn.hyperbolic.polar import polar_distance
-from wlhn.inspection.binning import grouped, hangs_on_its_root
 from wlhn.inspection.items import Items, graph_items, node_items
 from wlhn.inspection.kernel_similar import ROUNDS, tree_of
+from wlhn.inspection.node_groups import grouped, hangs_on_its_root
 from wlhn.inspection.similar import LearnedSpace
 from wlhn.runs.trained import Trained
 

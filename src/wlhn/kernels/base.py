@@ -15,8 +15,8 @@ from wlhn.data.dataset import Dataset
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import refine
 from wlhn.kernels.colour_counts import ColourCounts, checked_weights
+from wlhn.kernels.dense import check_fits
 from wlhn.kernels.gram import Report, no_report
-from wlhn.kernels.memory import check_fits
 from wlhn.kernels.reading import read_graphs, value_names
 from wlhn.kernels.start import Start
 from wlhn.options.checks import check_at_least

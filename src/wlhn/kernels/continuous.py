@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.kernels.colour_counts import checked_weights
+from wlhn.kernels.dense import zeros
 from wlhn.kernels.gram import Report, no_report
-from wlhn.kernels.memory import zeros
 from wlhn.loops.parallel import SMALL, over_rows
 from wlhn.loops.similarities import TILE, mirror
 

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from wlhn.hierarchy import colour_names
 from wlhn.kernels.base import TreeTransformer
 from wlhn.kernels.colour_counts import ColourCounts
+from wlhn.kernels.dense import check_fits
 from wlhn.kernels.explicit import Code, coded_rows, for_scikit_learn, largest_counts
-from wlhn.kernels.memory import check_fits
 from wlhn.kernels.reading import edge_label_names
 from wlhn.options.checks import check_at_least, check_choice
 

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wlhn.errors import InputError
 from wlhn.kernels.colour_counts import ColourCounts, checked_weights
-from wlhn.kernels.memory import zeros
+from wlhn.kernels.dense import zeros
 from wlhn.loops.collation import transpose
 from wlhn.loops.parallel import over_rows
 from wlhn.loops.similarities import (

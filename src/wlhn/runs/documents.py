@@ -22,7 +22,7 @@ from wlhn.training.settings import Settings
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
+class TrainedConfig:
     """What config.json says of a trained model."""
 
     settings: Settings
@@ -36,7 +36,7 @@ class Said:
     scale: Tensor
 
 
-def read_said(where: Path, document: dict[str, Any]) -> Said:
+def checked_config(where: Path, document: dict[str, Any]) -> TrainedConfig:
     """The fields of config.json, or an `InputError` that names the first that is wrong."""
     config = Fields(str(where), document)
     try:
@@ -53,7 +53,7 @@ def read_said(where: Path, document: dict[str, Any]) -> Said:
     shift, scale = (_per_output(config, name, outputs) for name in ("shift", "scale"))
     if shift.shape != scale.shape or not bool((scale > 0).all()):
         raise config.wrong("scale", "above 0, and as many numbers as in shift")
-    return Said(
+    return TrainedConfig(
         settings=settings,
         level=config.get("level", "graph or node", one_of(*get_args(TargetLevel))),
         task=task,

@@ -25,7 +25,7 @@ from safetensors.torch import save as save_tensors
 from wlhn.errors import InputError
 from wlhn.files import read_json, replacing, write_json
 from wlhn.hierarchy import Hierarchy
-from wlhn.runs.documents import read_said, read_vocabulary
+from wlhn.runs.documents import checked_config, read_vocabulary
 from wlhn.runs.trained import Trained
 from wlhn.runs.weights import load_model
 from wlhn.training.problem import depth_of
@@ -111,11 +111,11 @@ def load_run(folder: Path) -> Trained:
 
     A run is data, never trusted: all that is said is checked before anything is made of it.
     """
-    said = read_said(folder / CONFIG, read_config(folder))
-    vocabulary = read_vocabulary(folder / VOCABULARY, said.settings)
+    config = checked_config(folder / CONFIG, read_config(folder))
+    vocabulary = read_vocabulary(folder / VOCABULARY, config.settings)
     colours = Hierarchy.load(folder / COLOURS)
-    if colours.depth != depth_of(said.settings):
-        raise InputError(f"{folder / COLOURS}: must be {depth_of(said.settings)} deep as the model, is {colours.depth}")
-    widths = vocabulary.in_channels, said.out_channels, said.level, vocabulary.edge_channels
-    model = load_model(folder / MODEL, said.settings, *widths)
-    return Trained(vocabulary=vocabulary, colours=colours, model=model, **vars(said))
+    if colours.depth != (depth := depth_of(config.settings)):
+        raise InputError(f"{folder / COLOURS}: must be {depth} deep as the model, is {colours.depth}")
+    widths = vocabulary.in_channels, config.out_channels, config.level, vocabulary.edge_channels
+    model = load_model(folder / MODEL, config.settings, *widths)
+    return Trained(vocabulary=vocabulary, colours=colours, model=model, **vars(config))

@@ -48,7 +48,7 @@ def environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "platform": platform.platform(),
         "processor": processor(),
-        "features": features(),
+        "features": processor_features(),
         "instructions": instructions(),
         "processors": os.cpu_count(),
         "threads": torch.get_num_threads(),
@@ -67,10 +67,10 @@ def processor() -> str:
 
 
 @cache
-def features() -> str:
+def processor_features() -> str:
     """Instruction sets of the processor by which libraries choose their code, where the system says.
 
-    >>> set(features().split()) <= set(FEATURES)
+    >>> set(processor_features().split()) <= set(FEATURES)
     True
     """
     known = _cpuinfo().get("flags", _cpuinfo().get("Features", "")).split()
@@ -100,7 +100,7 @@ def instructions() -> str:
 
 @cache
 def _made_with() -> tuple[tuple[str, str], ...]:
-    machine = {"processor": processor(), "features": features(), "instructions": instructions()}
+    machine = {"processor": processor(), "features": processor_features(), "instructions": instructions()}
     versions = {name: importlib.metadata.version(name) for name in COUNTED}
     return tuple((machine | versions).items())
 
