@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
@@ -18,22 +18,8 @@ from wlhn.files import read_json
 from wlhn.hierarchy.binning import KMeans, Quantiles
 from wlhn.options.training import Degree
 from wlhn.runs.fields import Fields, list_of, number, one_of, rising, rising_numbers, scalar, text, whole
+from wlhn.runs.trained import TrainedConfig
 from wlhn.training.settings import Settings
-
-
-@dataclass(frozen=True, eq=False)
-class TrainedConfig:
-    """What config.json says of a trained model."""
-
-    settings: Settings
-    level: TargetLevel
-    task: Task
-    classes: tuple[Any, ...]
-    targets: tuple[str, ...]
-    out_channels: int
-    columns: tuple[Column, ...]
-    shift: Tensor
-    scale: Tensor
 
 
 def checked_config(where: Path, document: dict[str, Any]) -> TrainedConfig:

@@ -16,7 +16,6 @@ A finished run is never written over.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -56,22 +55,7 @@ def save_run(folder: Path, trained: Trained, about: Mapping[str, Any], documents
         draft.write_bytes(save_tensors({k: v.contiguous() for k, v in trained.model.state_dict().items()}))
     trained.colours.save(folder / COLOURS)
     write_json(folder / VOCABULARY, trained.vocabulary.to_json())
-    write_json(
-        folder / CONFIG,
-        {
-            "format": FORMAT,
-            **about,
-            "settings": trained.settings.to_json(),
-            "level": trained.level,
-            "task": trained.task,
-            "classes": list(trained.classes),
-            "targets": list(trained.targets),
-            "out_channels": trained.out_channels,
-            "columns": [asdict(column) for column in trained.columns],
-            "shift": trained.shift.tolist(),
-            "scale": trained.scale.tolist(),
-        },
-    )
+    write_json(folder / CONFIG, {"format": FORMAT, **about, **trained.to_json()})
     seal(folder)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -73,12 +73,10 @@ class Embedded:
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
-    """A model that can be applied, saved and loaded (`wlhn.runs.run_folder`)."""
+class TrainedConfig:
+    """What can be said of a trained model in words and numbers."""
 
     settings: Settings
-    vocabulary: Vocabulary
-    colours: Hierarchy  # of the training graphs
     level: TargetLevel
     task: Task
     classes: tuple[Any, ...]
@@ -87,6 +85,28 @@ class Trained:
     columns: tuple[Column, ...]  # what the columns of the training data were taken for
     shift: Tensor  # outputs · scale + shift are in the targets' units
     scale: Tensor
+
+    def to_json(self) -> dict[str, Any]:
+        """As in config.json, where `wlhn.runs.documents` reads it."""
+        return {
+            "settings": self.settings.to_json(),
+            "level": self.level,
+            "task": self.task,
+            "classes": list(self.classes),
+            "targets": list(self.targets),
+            "out_channels": self.out_channels,
+            "columns": [asdict(column) for column in self.columns],
+            "shift": self.shift.tolist(),
+            "scale": self.scale.tolist(),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Trained(TrainedConfig):
+    """A model that can be applied, saved and loaded (`wlhn.runs.run_folder`)."""
+
+    vocabulary: Vocabulary
+    colours: Hierarchy  # of the training graphs
     model: nn.Module
 
     @staticmethod
