@@ -2,6 +2,7 @@
 
 import csv
 import json
+import time
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -85,11 +86,12 @@ def test_nodes_are_trained_on_and_named(wlhn: Any) -> None:
 
 def test_the_demo_is_worth_showing(wlhn: Any) -> None:
     """`wlhn train` as it is: built-in MUTAG, far better than the commonest class, and soon done."""
+    started = time.process_time()
     about = json.loads(wlhn("train", "--json").out)
+    assert time.process_time() - started < 60  # of this process, whatever else the machine does
     assert about["scores"]["test"] >= 0.8
     assert about["scores"]["constant_answer"] < 0.7
     assert about["numerics"]["first_nan"] is None
-    assert about["seconds"] < 60
 
 
 def test_nodes_are_evaluated_on_random_splits(wlhn: Any, tmp_path: Path) -> None:

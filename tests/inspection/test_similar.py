@@ -40,12 +40,13 @@ def test_nearest_is_what_all_pairs_say() -> None:
 
 
 def test_a_million_points_take_a_second_or_two() -> None:
+    """Of this process, whatever else the machine does."""
     r, e = polar(1_000_000, 32, seed=1)
     taken = []
     for query in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         index = nearest(distances_to(r, e, r[query], e[query]), count=10)
-        taken.append(time.perf_counter() - start)
+        taken.append(time.process_time() - start)
         assert index[0] == query
     assert min(taken) < 2
 

@@ -203,8 +203,10 @@ def test_rounds_without_number_are_refused_at_the_first_that_is_not_there(copied
 
 
 def test_what_was_not_edited_loads(runs: Path) -> None:
-    for folder in sorted(runs.iterdir()):
-        load_run(folder)
+    models = {folder.name: load_run(folder).settings.model for folder in runs.iterdir()}
+    assert models.pop("logarithms") == "wl-linear"
+    assert len(models) == 6
+    assert all(name == model for name, model in models.items())
 
 
 ARRAYS: list[tuple[str, Callable[[Any], Any], str]] = [  # array, change, what is said
