@@ -3,12 +3,12 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
+
+from running import COMMAND
 
 from wlhn.options.portable import VARIABLES
 
-COMMAND = [sys.executable, "-c", "import sys; from wlhn.cli import main; sys.argv[0] = 'wlhn'; main()"]
 GIVEN = ["train", "karate", "--epochs", "2", "--hidden-channels", "8", "--model", "gin", "--out"]
 
 

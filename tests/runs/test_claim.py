@@ -1,16 +1,15 @@
 """A run folder is one training's: a second one is refused, and so is a foreign folder; names are taken once."""
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from running import start, wlhn
 from tiny import tiny
 
 from wlhn.errors import InputError
@@ -20,14 +19,7 @@ from wlhn.runs.run_folder import check_run, load_run
 from wlhn.runs.train import train
 from wlhn.training.settings import Settings
 
-COMMAND = [sys.executable, "-c", "import sys; from wlhn.cli import main; sys.argv[0] = 'wlhn'; main()"]
 SETTINGS = Settings.of(hidden_channels=8, num_layers=2, epochs=3)
-
-
-def start(place: Path, *arguments: object) -> "subprocess.Popen[str]":
-    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    return subprocess.Popen([*COMMAND, *map(str, arguments)], cwd=place, env=environment, **streams)
 
 
 def wait_for(path: Path, process: "subprocess.Popen[str]") -> None:
@@ -38,31 +30,31 @@ def wait_for(path: Path, process: "subprocess.Popen[str]") -> None:
         time.sleep(0.005)
 
 
-def test_of_two_trainings_in_one_folder_the_second_is_told_so(tmp_path: Path) -> None:
+def test_of_two_trainings_in_one_folder_the_second_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first is undisturbed; after Ctrl-C, which says so, the same command goes on and ends with a whole run."""
+    monkeypatch.chdir(tmp_path)
     command = ["train", "MUTAG", "--patience", "100000", "--out", "r", "--epochs"]
-    with start(tmp_path, *command, "100000") as first:
+    with start(*command, "100000", cwd=tmp_path) as first:
         wait_for(tmp_path / "r" / CHECKPOINT, first)
-        with start(tmp_path, *command, "20", "--seed", "1") as second:
-            _, said = second.communicate()
-        assert second.returncode == 2
-        assert said.startswith(f"error: r: process {first.pid} on ")
-        assert said.count("\n") == 1
+        second = wlhn(*command, "20", "--seed", "1")
+        assert second.code == 2
+        assert second.err.startswith(f"error: r: process {first.pid} on ")
+        assert second.err.count("\n") == 1
         first.send_signal(signal.SIGINT)
         _, said = first.communicate()
     assert first.returncode == 130
     assert said.endswith("interrupted; the same command goes on from here\n")
-    with start(tmp_path, *command, "5") as again:
-        _, said = again.communicate()
-    assert again.returncode == 0, said
+    again = wlhn(*command, "5")
+    assert again.code == 0, again.err
     load_run(tmp_path / "r")
     assert not [path.name for path in (tmp_path / "r").iterdir() if path.name.startswith(".")]
 
 
 def test_trainings_without_a_name_never_share_one(tmp_path: Path) -> None:
-    both = [start(tmp_path, "train", "MUTAG", "--epochs", "15", "--json") for _ in range(2)]
-    said = [process.communicate() for process in both]
-    assert [process.returncode for process in both] == [0, 0], said
+    command = ("train", "MUTAG", "--epochs", "15", "--json")
+    with start(*command, cwd=tmp_path) as one, start(*command, cwd=tmp_path) as other:
+        said = [process.communicate() for process in (one, other)]
+    assert (one.returncode, other.returncode) == (0, 0), said
     folders = [json.loads(out)["run"] for out, _ in said]
     assert sorted(folders) == ["runs/MUTAG-wlhn-1", "runs/MUTAG-wlhn-2"]
     for folder in folders:

@@ -209,8 +209,6 @@ def ray() -> Iterator[None]:
         ray.shutdown()
 
 
-@pytest.mark.usefixtures("ray")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning:ray.data.context")
 def command_of(process: psutil.Process) -> str:
     try:
         return " ".join(process.cmdline())
@@ -218,6 +216,7 @@ def command_of(process: psutil.Process) -> str:
         return ""
 
 
+@pytest.mark.usefixtures("ray")
 def test_a_worker_killed_in_the_second_epoch_of_five_changes_nothing(together: Path, tmp_path: Path) -> None:
     """Ray Train starts the workers anew, and the numbers are those of an undisturbed run, bit for bit."""
     from wlhn.training.data_parallel import fit_together
@@ -232,8 +231,8 @@ def test_a_worker_killed_in_the_second_epoch_of_five_changes_nothing(together: P
 
     fitted = fit_together(long_problem(), 3, tmp_path / "checkpoint", kill, workers=2)
     assert list(workers) == [1, 2, 3, 4, 5]
-    assert len(workers[1]) == len(workers[3]) == 2
-    assert not workers[1] & workers[3]
+    assert len(workers[1]) == 2
+    assert len(set().union(*workers.values()) - workers[1]) == 2  # two others went on
     found, wanted = numbers(fitted), load_file(together / "long 0")
     assert set(found) == set(wanted)
     for name, tensor in wanted.items():
