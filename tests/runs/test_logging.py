@@ -120,3 +120,19 @@ def test_an_unknown_tracker_is_one_sentence(tmp_path: Path, monkeypatch: pytest.
     ran = wlhn("train", "karate", *FAST, "--log", "wandb", "--out", tmp_path / "run")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert "pip install wlhn[wandb]" in ran.err
+
+
+def test_a_tracker_that_cannot_start_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Weights & Biases without an account, or MLflow without its server."""
+
+    class NoAccount:
+        @staticmethod
+        def init(**_: Any) -> None:
+            raise RuntimeError("No API key configured.\nUse `wandb login`.")
+
+    monkeypatch.setitem(sys.modules, "wandb", NoAccount())
+    ran = wlhn("train", "karate", *FAST, "--log", "wandb", "--out", tmp_path / "run")
+    assert (ran.code, ran.err.splitlines()[-1]) == (
+        2,
+        "error: --log wandb: it could not be started: No API key configured. Use `wandb login`.",
+    )
