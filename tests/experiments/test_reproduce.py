@@ -157,6 +157,26 @@ def test_a_check_finds_a_result_that_comes_out_otherwise(whole: Path, grid: Path
     assert "MUTAG, gin: failed: split 0, seed 1: MUTAG: its hash is" in ran.err
 
 
+def test_what_was_made_portably_is_checked_portably(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check begins again under the variables of --portable, where all that it is about was made with it."""
+
+    def begin_again() -> None:
+        raise InputError("begun again")
+
+    monkeypatch.setattr("wlhn.cli.reproduce.restart_portably", begin_again)
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / PLACE / "gin" / "evaluation.json"
+    outcome = json.loads(path.read_text())
+    outcome["made_with"]["instructions"] = "AVX2, portable"
+    path.write_text(json.dumps(outcome))
+    command = ["reproduce", "table-graphs", "--out", tmp_path]
+    assert "begun again" in wlhn(*command, "--check", "1", "--model", "gin").err
+    for others in (["--check", "1", "--model", "wlhn"], ["--model", "gin", "--grid", "none.json"]):
+        assert "begun again" not in wlhn(*command, *others).err
+
+
 def test_a_check_takes_what_is_stored(tmp_path: Path) -> None:
     for item, given, problem in (
         ("table-graphs", (), "has none of these results, so there is nothing to check"),

@@ -13,6 +13,7 @@ from wlhn.cli.common.output import DataRoot, Json, Seed, note, print_json, print
 from wlhn.cli.common.progress import progress
 from wlhn.errors import InputError
 from wlhn.evaluation import DEFAULT_GRID
+from wlhn.options.portable import restart_portably
 
 if TYPE_CHECKING:
     from wlhn.evaluation.progress import Progress
@@ -50,7 +51,7 @@ def reproduce(
     """Run a table or figure of the paper on the data that are there; stop and restart it as you like."""
     from wlhn.evaluation.executor import Workers
     from wlhn.experiments.catalogue import reproduce as run
-    from wlhn.experiments.catalogue import watched
+    from wlhn.experiments.catalogue import wants_portable, watched
     from wlhn.experiments.request import Request
 
     options.load_plugins(plugin)
@@ -68,6 +69,8 @@ def reproduce(
         check=check,
         data_root=None if data_root is None else str(data_root),
     )
+    if wants_portable(item, request):
+        restart_portably()
     parts = []
     with progress(item, "job") as advance, watched(item, request) as page:
 

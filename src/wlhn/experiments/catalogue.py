@@ -10,7 +10,7 @@ from pathlib import Path
 from wlhn.errors import InputError
 from wlhn.evaluation.progress import PROGRESS
 from wlhn.experiments.cells import part_name, reproduce_table
-from wlhn.experiments.check import check_cells
+from wlhn.experiments.check import check_cells, stored_portably
 from wlhn.experiments.depths import depth_table, depths_section, reproduce_depths
 from wlhn.experiments.epochs import reproduce_times, times_section
 from wlhn.experiments.large_tree import distances_section, reproduce_distances
@@ -72,6 +72,12 @@ def reproduce(item: str, request: Request) -> Iterator[Finished]:
             raise InputError(f"--check has no effect on {item}, which is a measurement or a drawing; leave it out")
         return check_cells(entry.table(item), request)
     return entry.run(item, request)
+
+
+def wants_portable(item: str, request: Request) -> bool:
+    """Whether a check needs `--portable`, as the results had it that it is about."""
+    table = item_named(item).table
+    return request.check is not None and table is not None and stored_portably(table(item), request)
 
 
 def watched(item: str, request: Request) -> AbstractContextManager[LivePage]:

@@ -18,20 +18,31 @@ from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.cells import cell_folder, each_cell, part_name
 from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.table import Column, Row, Table
-from wlhn.training.provenance import code_version, data_hash, made_with
+from wlhn.training.provenance import PORTABLE, code_version, data_hash, made_with
 from wlhn.words import listed
 
 
 def check_cells(table: Table, request: Request) -> Iterator[Finished]:
     """Check the results of a table that are stored; one that comes out otherwise counts as failed, and by how much."""
-    cells = [
+    cells = _stored_cells(table, request)
+    if not cells:
+        raise InputError(f"{request.folder}: has none of these results, so there is nothing to check")
+    return each_cell(cells, request, _checked)
+
+
+def stored_portably(table: Table, request: Request) -> bool:
+    """Whether `--portable` made all of these results: then they have to be checked with it too."""
+    outcomes = [read_outcome(cell_folder(request.folder, *cell)) for cell in _stored_cells(table, request)]
+    made = [outcome.work.made_with.get("instructions", "") for outcome in outcomes]
+    return bool(made) and all(each.endswith(PORTABLE) for each in made)
+
+
+def _stored_cells(table: Table, request: Request) -> list[tuple[Column, Row]]:
+    return [
         (column, row)
         for column, row in table.cells(request.datasets, request.models)
         if (cell_folder(request.folder, column, row) / OUTCOME).exists()
     ]
-    if not cells:
-        raise InputError(f"{request.folder}: has none of these results, so there is nothing to check")
-    return each_cell(cells, request, _checked)
 
 
 def _checked(dataset: Dataset, column: Column, row: Row, request: Request) -> str:

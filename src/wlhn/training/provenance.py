@@ -20,6 +20,7 @@ from wlhn.graphs import Graphs
 from wlhn.options.portable import is_portable
 
 PACKAGES = ("torch", "torch_geometric", "numpy", "scipy", "numba", "geoopt", "safetensors", "scikit-learn")
+PORTABLE = "portable"  # how `instructions` ends where all libraries were held to a common level
 COUNTED = ("torch", "numpy", "scipy", "numba", "scikit-learn")  # those that compute
 FEATURES = ("fma", "avx2", "avx512f", "avx512_vnni", "amx_tile", "asimd", "sve")
 
@@ -95,7 +96,7 @@ def instructions() -> str:
     """
     import torch
 
-    return f"{torch.backends.cpu.get_cpu_capability()}, {'portable' if is_portable() else 'as it is'}"
+    return f"{torch.backends.cpu.get_cpu_capability()}, {PORTABLE if is_portable() else 'as it is'}"
 
 
 @cache
