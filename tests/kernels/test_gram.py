@@ -17,8 +17,8 @@ from wlhn.data import load
 from wlhn.errors import InputError
 from wlhn.kernels import (
     ColourCounts,
+    dense,
     depth_by_depth,
-    memory,
     normalise,
     oa_gram,
     self_similarity,
@@ -221,7 +221,7 @@ def test_counts_round_trip_as_plain_arrays() -> None:
 def test_what_does_not_fit_is_said_before_computing(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = counts_of(random_graphs(0))
     free = type("Memory", (), {"available": 8 * 25 * 25 - 1})
-    monkeypatch.setattr(memory.psutil, "virtual_memory", lambda: free)
+    monkeypatch.setattr(dense.psutil, "virtual_memory", lambda: free)
     for compare in (wl_gram, oa_gram, wasserstein):
         with pytest.raises(InputError, match=r"25 × 25 numbers .* explicit features"):
             compare(counts)
