@@ -21,7 +21,16 @@ from wlhn.plugins import load_plugin
 from wlhn.training.settings import Settings
 
 PACKAGE = Path(__file__).parent / "wlhn_example"
-COMMAND = "import sys; from wlhn.cli import main; sys.argv[0] = 'wlhn'; main()"
+HELPERS = Path(__file__).parents[1] / "helpers"
+COMMANDS = """
+import json, sys
+from running import wlhn
+for arguments in json.loads(sys.argv[1]):
+    ran = wlhn(*arguments)
+    if ran.code:
+        sys.exit(ran.err)
+    print(json.dumps(ran.out))
+"""
 SMALL = ["--hidden-channels", "8", "--epochs", "3"]
 
 
@@ -34,44 +43,46 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(installed: Path, *arguments: object, program: str = COMMAND) -> str:
+def python(installed: Path, program: str, *arguments: str) -> str:
+    """What a program says in a process that finds the package."""
     path = os.pathsep.join([str(installed), *filter(None, [os.environ.get("PYTHONPATH")])])
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": path, "WLHN_DATA": ""}
-    command = [sys.executable, "-c", program, *map(str, arguments)]
+    command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
+def run(installed: Path, *commands: tuple[object, ...]) -> list[str]:
+    """What each of some commands says, one after the other in one process: most of a short one is its start."""
+    given = json.dumps([list(map(str, arguments)) for arguments in commands])
+    program = f"import sys; sys.path.append({str(HELPERS)!r}){COMMANDS}"
+    return [json.loads(line) for line in python(installed, program, given).splitlines()]
+
+
 def test_train_and_predict(installed: Path, tmp_path: Path) -> None:
-    given = ("train", "wheels-and-stars", "--model", "mean-features", "--set", "power=2", *SMALL)
-    about = json.loads(run(installed, *given, "--out", tmp_path / "run", "--json"))
+    given = ("--model", "mean-features", "--set", "power=2", *SMALL, "--out", tmp_path / "run", "--json")
+    trained, _, told = run(
+        installed,
+        ("train", "wheels-and-stars", *given),
+        ("predict", tmp_path / "run", "wheels-and-stars", "--out", tmp_path / "out.csv"),
+        ("models", "mean-features"),
+    )
+    about = json.loads(trained)
     assert about["settings"]["power"] == 2.0
     assert about["data"] == "wheels-and-stars"
-    run(installed, "predict", tmp_path / "run", "wheels-and-stars", "--out", tmp_path / "out.csv")
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 41
-    assert "power" in run(installed, "models", "mean-features")
+    assert "power" in told
 
 
 def test_evaluate_by_processes_and_by_ray_gives_the_same(installed: Path, tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="needs ray")
     grid = tmp_path / "grid.json"
     grid.write_text(json.dumps({"settings": {"hidden_channels": 8, "epochs": 3}, "grid": {"power": [1, 2]}}))
-    given = (
-        "evaluate",
-        "wheels-and-stars",
-        "--model",
-        "mean-features",
-        "--protocol",
-        "halves",
-        "--grid",
-        grid,
-        "--json",
-    )
-    outcomes = []
-    for name, who in (("here", ()), ("processes", ("--jobs", 2)), ("ray", ("--executor", "ray", "--address", "local"))):
-        outcome = json.loads(run(installed, *given, "--out", tmp_path / name, *who))
-        outcomes.append({key: value for key, value in outcome.items() if key != "seconds"})
+    given = ("wheels-and-stars", "--model", "mean-features", "--protocol", "halves", "--grid", grid, "--json", "--out")
+    workers = {"here": (), "processes": ("--jobs", 2), "ray": ("--executor", "ray", "--address", "local")}
+    said = run(installed, *(("evaluate", *given, tmp_path / name, *who) for name, who in workers.items()))
+    outcomes = [{key: value for key, value in json.loads(one).items() if key != "seconds"} for one in said]
     assert outcomes[0] == outcomes[1] == outcomes[2]
     assert len(outcomes[0]["splits"][0]["test_scores"]) == 2
 
@@ -89,11 +100,14 @@ def test_a_table_of_ones_own(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "my-table.json").write_text(json.dumps(table))
     grid = tmp_path / "grid.json"
     grid.write_text(json.dumps({"settings": {"hidden_channels": 8, "epochs": 3}}))
-    run(installed, "reproduce", tmp_path / "my-table.json", "--grid", grid, "--out", tmp_path / "results")
+    mine, page = tmp_path / "my-table.json", tmp_path / "RESULTS.md"
+    run(
+        installed,
+        ("reproduce", mine, "--grid", grid, "--out", tmp_path / "results"),
+        ("report", tmp_path / "results", "--table", mine, "--out", page),
+    )
     place = tmp_path / "results" / "my-table" / "wheels-and-stars"
     assert json.loads((place / "mean-features" / "evaluation.json").read_bytes())["candidates"][0]["power"] == 2.0
-    page = tmp_path / "RESULTS.md"
-    run(installed, "report", tmp_path / "results", "--table", tmp_path / "my-table.json", "--out", page)
     assert "## Mine" in page.read_text()
     assert "99.0" in page.read_text()
 
@@ -107,7 +121,7 @@ fitted = GraphClassifier(model="mean-features", power=2.0, epochs=3).fit(data)
 assert fitted.get_params()["power"] == 2.0
 print(fitted.score(data, [data.classes[k] for k in data.y]))
 """
-    assert 0 <= float(run(installed, program=program)) <= 1
+    assert 0 <= float(python(installed, program)) <= 1
 
 
 class Renamed(GIN):
@@ -123,8 +137,9 @@ def test_objects_of_a_script_work_without_a_name() -> None:
 
 def test_data_in_memory_and_a_registered_model_are_evaluated_by_processes(tmp_path: Path) -> None:
     candidates = [Settings.of(Renamed, hidden_channels=4, epochs=2)]
+    given = {"final_runs": 1, "num_splits": 1}  # one job, for which one of two processes is started
     outcomes = [
-        evaluate(tiny(40), candidates, tmp_path / str(n), final_runs=1, workers=Workers(processes=n)) for n in (1, 2)
+        evaluate(tiny(40), candidates, tmp_path / str(n), workers=Workers(processes=n), **given) for n in (1, 2)
     ]
     assert outcomes[0].splits == outcomes[1].splits
 
@@ -140,7 +155,7 @@ def test_a_plugin_file_travels_to_workers(tmp_path: Path) -> None:
     load_plugin(plugin)
     load_plugin(plugin)  # a second time changes nothing
     settings = [Settings.of("plugged-gin", hidden_channels=4, epochs=1)]
-    outcome = evaluate(tiny(40), settings, tmp_path / "out", final_runs=1, num_splits=2, workers=Workers(processes=2))
+    outcome = evaluate(tiny(40), settings, tmp_path / "out", final_runs=1, num_splits=1, workers=Workers(processes=2))
     assert outcome.plan.model == "plugged-gin"
 
 
