@@ -4,6 +4,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import wlhn.loops
+from wlhn.cli.common.first_use import begin_compiling
 
 SENTENCE = "Compiling loops, once after an install or an update: this takes some seconds."
 
@@ -18,3 +24,18 @@ def test_compiling_is_said_in_one_line_and_only_when_it_happens(tmp_path: Path) 
     assert said[0].count(SENTENCE) == 1
     assert SENTENCE not in said[1]
     assert [line for line in said[0] if line != SENTENCE] == said[1]
+
+
+def test_compiling_begins_before_it_is_needed_where_the_cache_is_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    loop = SimpleNamespace(stats=SimpleNamespace(cache_path=str(tmp_path)))
+    monkeypatch.setattr("wlhn.loops.collation.mark_new", loop)
+    for expected in ([], ["so"]):
+        monkeypatch.setattr(wlhn.loops, "before_compiling", lambda: said.append("so"))
+        there = tmp_path / "collation.mark_new-15.py311.nbi"
+        there.touch() if not expected else there.unlink()
+        begin_compiling()
+        begin_compiling()  # once is enough
+        assert said == expected

@@ -23,11 +23,11 @@ from wlhn.loops.equality import check_runs
 from wlhn.loops.parallel import over_rows
 from wlhn.loops.refinement import (
     first_of_each,
+    mark_shared,
     name_nodes,
     node_keys,
     number_children,
     rename_nodes,
-    shared_colours,
     sorted_neighbourhood,
 )
 from wlhn.loops.sorting import sort
@@ -110,7 +110,8 @@ def refine_once(
 
     `hash_mask` keeps only some bits of the hash; the partition is the same with any, only slower to find.
     """
-    shared = shared_colours(colour, num_colours)
+    shared = np.zeros(num_colours, bool)
+    mark_shared(colour, np.zeros(num_colours, bool), shared)
     nodes = np.flatnonzero(shared[colour]).astype(np.int32)
     few = colour.astype(np.uint8) if num_colours <= 256 else colour  # bytes: more of them fit the cache
     args = (graphs.row_ptr, graphs.neighbour, edge_code, few, num_colours)

@@ -53,17 +53,16 @@ def check_runs(
             false[i] = row_ptr[u + 1] - row_ptr[u] != row_ptr[v + 1] - row_ptr[v]
         return
     start, around = np.empty(BLOCK + 1, np.int64), np.empty(0, np.int64)
-    place, i = np.empty(BLOCK, np.int64), at
+    place, block, i = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int32), at
     table, times, seen = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
     degree, members = 0, 0
     while i < last:
         used = 0
         while i < last and used < BLOCK:
-            place[used] = i
+            place[used], block[used] = i, nodes[i]
             used += not head[i] or (i + 1 < len(nodes) and not head[i + 1])
             i = max(i + 1, first)
-        block = nodes[place[:used]]
-        around = gather(block, row_ptr, neighbour, colour, start, around)
+        around = gather(block[:used], row_ptr, neighbour, colour, start, around)
         for m in range(used):
             row = around[start[m] : start[m + 1]]
             for j in range(len(row) if len(edge_code) else 0):
@@ -75,18 +74,19 @@ def check_runs(
                     while size <= 2 * degree:
                         size *= 2
                     table, times, seen = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
-                table[:], times[:], seen[:] = -1, 0, 0
-                for item in row:
-                    slot = slot_of(item, table)
-                    table[slot] = item
+                for slot in range(len(table)):
+                    table[slot], times[slot], seen[slot] = -1, 0, 0
+                for j in range(degree):
+                    slot = slot_of(row[j], table)
+                    table[slot] = row[j]
                     times[slot] += 1
                 continue
             # All members so far had every item as often as the head had, and so has this one, if no item is too many:
             # rows are equally long, so none can be missing.
             members += 1
             same = len(row) == degree
-            for item in row[: degree if same else 0]:
-                slot = slot_of(item, table)
+            for j in range(degree if same else 0):
+                slot = slot_of(row[j], table)
                 seen[slot] += 1
                 same &= seen[slot] <= members * times[slot]
             if not same:

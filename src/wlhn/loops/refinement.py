@@ -92,12 +92,11 @@ def node_keys(
 
 
 @numba.njit(cache=True, nogil=True)
-def shared_colours(colour: Array, num_colours: int) -> Array:
-    """Which colours more than one node has."""
-    times = np.zeros(num_colours, np.uint8)
+def mark_shared(colour: Array, times: Array, shared: Array) -> None:
+    """Which colours more than one node has; `times` and `shared` have a place for each and nothing in it."""
     for c in colour:
-        times[c] += times[c] < 2
-    return times > 1
+        shared[c] = times[c]
+        times[c] = True
 
 
 @numba.njit(cache=True, nogil=True)
@@ -146,16 +145,17 @@ def sorted_neighbourhood(
         out[k - start] = colour[neighbour[k]]
         if len(edge_code):
             out[k - start] += np.int64(edge_code[k]) * num_colours
-    row = out[: stop - start]
-    if len(row) > 32:
-        row.sort()
-        return row
-    for i in range(1, len(row)):  # short rows: insertion beats the general sort
-        value, j = row[i], i
-        while j and row[j - 1] > value:
-            row[j] = row[j - 1]
-            j -= 1
-        row[j] = value
+    row, gap = out[: stop - start], 1
+    while 9 * gap < len(row):
+        gap = 3 * gap + 1
+    while gap:  # Shell's sort: insertion for short rows, and a second less to compile than numba's own
+        for i in range(gap, len(row)):
+            value, j = row[i], i
+            while j >= gap and row[j - gap] > value:
+                row[j] = row[j - gap]
+                j -= gap
+            row[j] = value
+        gap //= 3
     return row
 
 

@@ -1,7 +1,7 @@
 """Compile the loops of a training step ahead of need, into numba's cache: `python -m wlhn.ops.ahead`.
 
-A process of its own does this while another one reads data and refines colours; both have half of the work. Each
-operation runs once on four rows, so the loops are compiled for just the types that training has.
+A process of its own does this while another one imports torch, reads data and refines colours; both have half of the
+work. Each operation runs once on four rows, so the loops are compiled for just the types that training has.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ ROWS, WIDTH = 4, 3
 
 
 def compile_ahead() -> None:
-    """A step of a network on rows that are their own parents and neighbours; what compiles longest comes first."""
+    """A step of a network on rows that are their own parents and neighbours, in the order in which training asks."""
+    _collate_ahead()
     each, ptr = torch.arange(ROWS), torch.arange(ROWS + 1)
     same = (ptr, each.int(), torch.ones(ROWS))
     counts = Counts(*same, *same)
@@ -33,7 +34,6 @@ def compile_ahead() -> None:
     weights = Weights(matrix, bias, bias, bias, matrix, bias)
     gin(x, weights, level)[0].sum().backward()
     gin_of_sums(x, weights, level.weight)[0].sum().backward()
-    _collate_ahead()
 
 
 def _collate_ahead() -> None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 
 import typer
 
@@ -16,6 +17,16 @@ import wlhn.loops
 def announce_compiling(command: str) -> None:
     """Should loops have to be compiled in this process, say so on standard error, in one line."""
     wlhn.loops.before_compiling = partial(_say_so, command)
+
+
+def begin_compiling() -> None:
+    """If numba's cache is empty, begin before the first loop is needed: while torch is imported and data are read."""
+    from wlhn.loops.collation import mark_new  # which is among the first to be compiled ahead
+
+    cached = any(Path(mark_new.stats.cache_path).glob("collation.mark_new-*.nbi"))
+    if wlhn.loops.before_compiling is not None and not cached:
+        wlhn.loops.before_compiling()
+        wlhn.loops.before_compiling = None
 
 
 def _say_so(command: str) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from wlhn.cli.common.first_use import begin_compiling
 from wlhn.errors import InputError
 from wlhn.options.network import NetworkOptions
 from wlhn.options.option import choices_of
@@ -103,6 +104,8 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def wrapped(**arguments: Any) -> None:
+        if arguments["model"] == "wlhn":  # others compile less, or nothing
+            begin_compiling()
         flagged = {name: value for name in ours if (value := arguments.pop(name)) is not None}
         load_plugins(arguments.get("plugin"))
         texts = set_beside(arguments["model"], flagged, arguments.pop("set_"))
