@@ -5,7 +5,7 @@ import pytest
 
 from wlhn import Graphs, assign, refine
 from wlhn.data import load
-from wlhn.kernels import ColourCounts, oa_gram
+from wlhn.kernels import ColourCounts, compare_graphs
 from wlhn.kernels.matching import cut, match, tree_arrays, tree_from_arrays
 
 
@@ -31,8 +31,8 @@ def test_a_tree_of_some_graphs_knows_all_that_they_have(edges: bool) -> None:
     tree, pruned = few.pruned(fitted)
     assert sum(tree.num_colours) == len(np.unique(few.matrix.indices))
     tree = tree_from_arrays(tree_arrays(tree), tree.depth)
-    whole = oa_gram(ColourCounts.of_new(fitted, own), few, normalised=True)
-    np.testing.assert_array_equal(oa_gram(ColourCounts.of_new(tree, own), pruned, normalised=True), whole)
+    whole = compare_graphs("oa", ColourCounts.of_new(fitted, own), few)
+    np.testing.assert_array_equal(compare_graphs("oa", ColourCounts.of_new(tree, own), pruned), whole)
 
 
 def test_the_first_depths_are_those_of_a_shorter_refinement() -> None:

@@ -15,7 +15,7 @@ from wlhn.data.lookup import graph_names, node_name
 from wlhn.hierarchy import Hierarchy
 from wlhn.hyperbolic.polar import half_angle_distance
 from wlhn.inspection.similar import LearnedSpace
-from wlhn.kernels import ColourCounts, wasserstein
+from wlhn.kernels import ColourCounts, compare_graphs
 from wlhn.runs.trained import Trained
 
 NEAREST = 8
@@ -64,7 +64,7 @@ def graph_items(
         place, measure = _two_components((r[:, None] * e).numpy()), "learned hyperbolic distance"
     else:
         counts = ColourCounts.of(hierarchy).select(np.arange(n))
-        near, distance = _first(wasserstein(counts, normalised=False))
+        near, distance = _first(compare_graphs("wasserstein", counts, normalised=False))
         place, measure = _two_components(counts.matrix), "WL distance"
     if dataset.level == "graph":
         about = _answers(dataset, trained).for_items(n, graphs.graph_of_node)

@@ -12,7 +12,7 @@ from wlhn.data.dataset import Dataset
 from wlhn.data.features import encoding
 from wlhn.hierarchy import Hierarchy, refine
 from wlhn.inspection.similar import graph_wl_distances
-from wlhn.kernels import ColourCounts, oa_gram
+from wlhn.kernels import ColourCounts, compare_graphs
 from wlhn.runs.trained import Trained
 
 ROUNDS = 3  # where no run says how deep to look
@@ -43,7 +43,7 @@ def alike(hierarchy: Hierarchy, graph: int, count: int) -> Alike:
     ([1, 2], [5, 10])
     """
     counts = ColourCounts.of(hierarchy)
-    similarity = oa_gram(counts.select([graph]), counts, normalised=True)[0]
+    similarity = compare_graphs("oa", counts.select([graph]), counts)[0]
     others = np.delete(np.arange(len(similarity)), graph)
     chosen = others[np.argsort(-similarity[others], kind="stable")[:count]]
     return Alike(chosen, similarity[chosen], graph_wl_distances(hierarchy, graph, chosen))

@@ -29,7 +29,7 @@ from wlhn.embeddings.nearest import distances_to, nearest
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy
 from wlhn.hyperbolic.polar import from_tangent
-from wlhn.kernels import ColourCounts, wasserstein
+from wlhn.kernels import ColourCounts, compare_graphs
 from wlhn.nn.capabilities import needs_points
 from wlhn.ops.sums import tangent_sum
 from wlhn.runs.trained import Trained
@@ -102,4 +102,5 @@ def graph_wl_distances(hierarchy: Hierarchy, graph: int, others: NDArray[Any]) -
     [0, 4]
     """
     counts = ColourCounts.of(hierarchy)
-    return wasserstein(counts.select([graph]), counts.select(others), normalised=False)[0].astype(np.int64)
+    distance = compare_graphs("wasserstein", counts.select([graph]), counts.select(others), normalised=False)
+    return distance[0].astype(np.int64)

@@ -3,7 +3,7 @@
 from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.explicit import thermometer
 from wlhn.kernels.features import WLFeatures
-from wlhn.kernels.gram import depth_by_depth, normalise, oa_gram, self_similarity, wasserstein, wl_gram
+from wlhn.kernels.gram import compare_graphs, depth_by_depth, normalise, self_similarity
 from wlhn.kernels.subtree_kernels import OptimalAssignmentKernel, WLKernel
 from wlhn.kernels.tree_wasserstein import TreeWasserstein
 
@@ -13,11 +13,9 @@ __all__ = [
     "TreeWasserstein",
     "WLFeatures",
     "WLKernel",
+    "compare_graphs",
     "depth_by_depth",
     "normalise",
-    "oa_gram",
     "self_similarity",
     "thermometer",
-    "wasserstein",
-    "wl_gram",
 ]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -16,7 +15,7 @@ from wlhn.graphs import Graphs
 from wlhn.hierarchy import refine
 from wlhn.kernels.colour_counts import ColourCounts, checked_weights
 from wlhn.kernels.dense import check_fits
-from wlhn.kernels.gram import Report, no_report
+from wlhn.kernels.gram import Kind, Report, compare_graphs, no_report
 from wlhn.kernels.reading import read_graphs, value_names
 from wlhn.kernels.start import Start
 from wlhn.options.checks import check_at_least
@@ -70,6 +69,7 @@ class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TreeTransformer):
     `transform` a row for each new graph, as `SVC(kernel="precomputed")` takes them.
     """
 
+    _kind: ClassVar[Kind]
     normalise: bool = True
 
     def fit(self, graphs: Any, y: Any = None) -> Any:
@@ -97,9 +97,9 @@ class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TreeTransformer):
     def _n_features_out(self) -> int:
         return len(self.counts_)
 
-    @abstractmethod
     def _matrix(self, a: ColourCounts, b: ColourCounts | None, report: Report) -> Array:
         """Similarities or distances of these graphs, or of these to those."""
+        return compare_graphs(self._kind, a, b, weights=self.weights, normalised=self.normalise, report=report)
 
 
 def check_depth(depth: int, weights: Any) -> None:

@@ -50,51 +50,8 @@ def no_report(done: int, total: int) -> None:
     pass
 
 
-def wl_gram(
-    a: ColourCounts,
-    b: ColourCounts | None = None,
-    *,
-    weights: ArrayLike | None = None,
-    normalised: bool = False,
-    report: Report = no_report,
-) -> Array:
-    """The WL subtree kernel between the graphs of a and of b (without b, of a).
-
-    Args:
-        a: counts of n graphs.
-        b: counts of m graphs in the same hierarchy; colours that it lacks are taken to be others than those of a.
-        weights: (T + 1,) one for each depth; all 1 without.
-        normalised: divide by the root of k(G, G) k(H, H).
-        report: is told how many rows are done.
-
-    Returns:
-        (n, m)
-
-    >>> import networkx as nx, wlhn
-    >>> wl_gram(ColourCounts.of(wlhn.refine([nx.path_graph(2), nx.path_graph(3)], 1))).tolist()
-    [[8.0, 10.0], [10.0, 14.0]]
-    """
-    return _compared("wl", a, b, weights, normalised, report)
-
-
-def oa_gram(
-    a: ColourCounts,
-    b: ColourCounts | None = None,
-    *,
-    weights: ArrayLike | None = None,
-    normalised: bool = False,
-    report: Report = no_report,
-) -> Array:
-    """The optimal assignment kernel; arguments and shape as for `wl_gram`.
-
-    >>> import networkx as nx, wlhn
-    >>> oa_gram(ColourCounts.of(wlhn.refine([nx.path_graph(2), nx.path_graph(3)], 1))).tolist()
-    [[4.0, 4.0], [4.0, 6.0]]
-    """
-    return _compared("oa", a, b, weights, normalised, report)
-
-
-def wasserstein(
+def compare_graphs(
+    kind: Kind,
     a: ColourCounts,
     b: ColourCounts | None = None,
     *,
@@ -102,16 +59,31 @@ def wasserstein(
     normalised: bool = True,
     report: Report = no_report,
 ) -> Array:
-    """The tree Wasserstein distance; arguments and shape as for `wl_gram`.
+    """A kernel, or the tree Wasserstein distance, between the graphs of a and of b (without b, of a).
 
-    `normalised` lets every graph weigh 1, as transport needs it; without, counts are compared as they are, Σ |N − M|.
+    Args:
+        kind: "wl", "oa" or "wasserstein".
+        a: counts of n graphs.
+        b: counts of m graphs in the same hierarchy; colours that it lacks are taken to be others than those of a.
+        weights: (T + 1,) one for each depth; all 1 without.
+        normalised: divide a kernel by the root of k(G, G) k(H, H); for a distance, let every graph weigh 1, as
+            transport needs it. Without, counts are compared as they are (a distance is Σ |N − M|).
+        report: is told how many rows are done.
+
+    Returns:
+        (n, m)
 
     >>> import networkx as nx, wlhn
     >>> counts = ColourCounts.of(wlhn.refine([nx.path_graph(2), nx.path_graph(4)], 1))
-    >>> wasserstein(counts).tolist(), wasserstein(counts, normalised=False).tolist()
-    ([[0.0, 1.0], [1.0, 0.0]], [[0.0, 4.0], [4.0, 0.0]])
+    >>> {kind: compare_graphs(kind, counts, normalised=False).tolist() for kind in get_args(Kind)}
+    {'wl': [[8.0, 12.0], [12.0, 24.0]], 'oa': [[4.0, 4.0], [4.0, 8.0]], 'wasserstein': [[0.0, 4.0], [4.0, 0.0]]}
+    >>> compare_graphs("wasserstein", counts).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
     """
-    return _compared("wasserstein", a, b, weights, normalised, report)
+    other = a if b is None else b
+    out = zeros(len(a), len(other))
+    _add_shared(_loop(kind, normalised), out, a, b, weights, report)
+    return _finished(kind, out, a, other, weights, normalised)
 
 
 def depth_by_depth(
@@ -122,8 +94,8 @@ def depth_by_depth(
     Args:
         kind: "wl", "oa" or "wasserstein".
         a: counts of n graphs.
-        b: counts of m graphs, as for `wl_gram`.
-        normalised: as for the function of that kind.
+        b: counts of m graphs, as for `compare_graphs`.
+        normalised: as for `compare_graphs`.
 
     Yields:
         (n, m), a new one each time; weights are 1.
@@ -166,14 +138,6 @@ def normalise(matrix: Array, own: Array, other: Array) -> Array:
     out = np.array(matrix, dtype=np.float64)
     over_rows(divide_by_lengths, len(out), out.size, np.asarray(own, float), np.asarray(other, float), out)
     return out
-
-
-def _compared(
-    kind: Kind, a: ColourCounts, b: ColourCounts | None, weights: ArrayLike | None, normalised: bool, report: Report
-) -> Array:
-    out = zeros(len(a), len(a if b is None else b))
-    _add_shared(_loop(kind, normalised), out, a, b, weights, report)
-    return _finished(kind, out, a, a if b is None else b, weights, normalised)
 
 
 def _loop(kind: Kind, normalised: bool) -> int:

@@ -33,9 +33,10 @@ def kept_matrix(kind: str, hierarchy: Hierarchy, depth: int, compare: Callable[[
     it.
 
     >>> import networkx as nx, wlhn
-    >>> from wlhn.kernels import oa_gram
+    >>> from wlhn.kernels import compare_graphs
     >>> hierarchy = wlhn.refine([nx.path_graph(2), nx.path_graph(3)], 1)
-    >>> kept_matrix("oa", hierarchy, 1, oa_gram) is kept_matrix("oa", hierarchy, 1, oa_gram)
+    >>> one, other = (kept_matrix("oa", hierarchy, 1, lambda counts: compare_graphs("oa", counts)) for _ in range(2))
+    >>> one is other
     True
     """
     key = (kind, hierarchy, depth)

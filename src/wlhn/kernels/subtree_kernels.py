@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
 from wlhn.kernels.base import MatrixTransformer
-from wlhn.kernels.colour_counts import ColourCounts
-from wlhn.kernels.gram import Report, oa_gram, wl_gram
-
-Array = NDArray[Any]
 
 
 class WLKernel(MatrixTransformer):
@@ -35,8 +27,7 @@ class WLKernel(MatrixTransformer):
     ([[6.0, 6.0]], [[1, 2]])
     """
 
-    def _matrix(self, a: ColourCounts, b: ColourCounts | None, report: Report) -> Array:
-        return wl_gram(a, b, weights=self.weights, normalised=self.normalise, report=report)
+    _kind = "wl"
 
 
 class OptimalAssignmentKernel(MatrixTransformer):
@@ -50,5 +41,4 @@ class OptimalAssignmentKernel(MatrixTransformer):
     [[4.0, 2.0], [2.0, 6.0]]
     """
 
-    def _matrix(self, a: ColourCounts, b: ColourCounts | None, report: Report) -> Array:
-        return oa_gram(a, b, weights=self.weights, normalised=self.normalise, report=report)
+    _kind = "oa"

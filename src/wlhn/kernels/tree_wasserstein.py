@@ -14,7 +14,7 @@ from wlhn.graphs import Graphs
 from wlhn.kernels.base import MatrixTransformer, check_depth
 from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.continuous import smoothed_rows, transport
-from wlhn.kernels.gram import Report, no_report, wasserstein
+from wlhn.kernels.gram import Report, no_report
 from wlhn.kernels.reading import read_graphs
 from wlhn.kernels.start import named_columns
 
@@ -44,6 +44,7 @@ class TreeWasserstein(MatrixTransformer):
     [[1.0, 0.135]]
     """
 
+    _kind = "wasserstein"
     gamma: float | None = None
     continuous: bool = False
 
@@ -86,8 +87,7 @@ class TreeWasserstein(MatrixTransformer):
         return len(self.points_ if self.continuous else self.counts_)
 
     def _matrix(self, a: ColourCounts, b: ColourCounts | None, report: Report) -> Array:
-        distance = wasserstein(a, b, weights=self.weights, normalised=self.normalise, report=report)
-        return self._similar(distance)
+        return self._similar(super()._matrix(a, b, report))
 
     def _similar(self, distance: Array) -> Array:
         """In place: there is one matrix."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from wlhn.hierarchy import Hierarchy
 from wlhn.kernels.colour_counts import ColourCounts
-from wlhn.kernels.gram import oa_gram, self_similarity, wl_gram
+from wlhn.kernels.gram import compare_graphs, self_similarity
 from wlhn.kernels.matching import match
 from wlhn.models.machines.kernel_machine import KernelMachine
 
@@ -33,7 +33,7 @@ class SubtreeMachine(KernelMachine):
     kind: ClassVar[Literal["wl", "oa"]]
 
     def similarities(self, a: ColourCounts, b: ColourCounts | None = None) -> Array:
-        return (wl_gram if self.kind == "wl" else oa_gram)(a, b, normalised=True)
+        return compare_graphs(self.kind, a, b)
 
     def colour_parts(self, hierarchy: Hierarchy) -> tuple[Array, list[Array]]:
         """(b, depth by depth p_c (colours, machines)) of a single graph."""

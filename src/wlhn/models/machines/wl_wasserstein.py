@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.kernels.colour_counts import ColourCounts
-from wlhn.kernels.gram import wasserstein
+from wlhn.kernels.gram import compare_graphs
 from wlhn.models.machines.kernel_machine import KernelMachine, KernelMachineOptions
 from wlhn.options.option import option
 
@@ -29,6 +29,6 @@ class WLWasserstein(KernelMachine):
     Options = WLWassersteinOptions
 
     def similarities(self, a: ColourCounts, b: ColourCounts | None = None) -> NDArray[Any]:
-        distance = wasserstein(a, b)
+        distance = compare_graphs("wasserstein", a, b)
         distance *= -self.options.gamma
         return np.exp(distance, out=distance)
