@@ -8,13 +8,14 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psutil
 import pytest
-from running import start, wlhn
+from running import HANGS, start, wait_until, wlhn
 from tiny import tiny, write_tu
 
 from wlhn.errors import InputError
@@ -71,11 +72,8 @@ def done(out: Path) -> int:
     return len(list((out / "jobs").glob("[!.]*.json")))
 
 
-def wait_for(out: Path, results: int, driver: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 300
-    while done(out) < results and driver.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+def are_done(out: Path, results: int) -> bool:
+    return done(out) >= results
 
 
 def at_work(*nodes: Any) -> list[psutil.Process]:
@@ -115,13 +113,13 @@ def kept(out: Path) -> dict[str, Any]:
 def test_a_node_is_killed_in_the_middle(cluster: Any, place: Path) -> None:
     out = place / "node killed"
     with started(place, out.name, cluster) as driver:
-        wait_for(out, 2, driver)
+        wait_until(partial(are_done, out, 2), driver)
         node = list(cluster.worker_nodes)[-1]
         while not held_at_work(node):
             assert done(out) < JOBS
         cluster.remove_node(node, allow_graceful=False)
         cluster.add_node(num_cpus=1, **SMALL)  # which may help
-        found, errors = driver.communicate(timeout=300)
+        found, errors = driver.communicate(timeout=HANGS)
     assert driver.returncode == 0, errors
     assert "node it was running on is dead" in errors  # it took a job with it
     assert len(json.loads(found)["splits"]) == 4  # JSON alone, whatever Ray had to say
@@ -133,14 +131,14 @@ def test_kills_at_random_moments_lose_no_job_and_double_none(cluster: Any, place
     for results, kill_driver in ((1, True), (6, False)):
         with started(place, out.name, cluster) as driver:
             for k in range(2):
-                wait_for(out, results + k, driver)
+                wait_until(partial(are_done, out, results + k), driver)
                 time.sleep(random.uniform(0, 0.05))
                 for process in random.permutation(at_work(*cluster.worker_nodes))[:1]:
                     with contextlib.suppress(psutil.Error):  # gone meanwhile
                         process.kill()
             if kill_driver:
                 driver.kill()
-            _, errors = driver.communicate(timeout=300)
+            _, errors = driver.communicate(timeout=HANGS)
         assert driver.returncode == (-9 if kill_driver else 0), errors
         assert (done(out) < JOBS) == kill_driver
     assert len(kept(out)) == 1 + JOBS

@@ -4,12 +4,11 @@ import json
 import re
 import shlex
 import shutil
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from running import start, wlhn
+from running import start, wait_until, wlhn
 
 from wlhn.data.dataset import Dataset
 from wlhn.data.load import load
@@ -51,11 +50,7 @@ def whole(grid: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_table_does_not_depend_on_kills(whole: Path, grid: Path, tmp_path: Path) -> None:
     """Killed in the second of two cells, started again: the same numbers, and the same report."""
     with start(*arguments(tmp_path, grid)) as process:
-        deadline = time.monotonic() + 300
-        while len(list(tmp_path.rglob("jobs/[!.]*.json"))) < 7:  # of 6 in each cell
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
+        wait_until(lambda: len(list(tmp_path.rglob("jobs/[!.]*.json"))) >= 7, process)  # of 6 in each cell
         process.kill()
     assert len(list(tmp_path.rglob("evaluation.json"))) == 1
     run(tmp_path, grid)

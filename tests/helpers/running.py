@@ -6,7 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -36,6 +37,7 @@ def wlhn(*arguments: object) -> Ran:
     return Ran(code, out.getvalue(), err.getvalue())
 
 
+HANGS = 1200  # seconds; on a busy machine a process alone takes minutes to start
 COMMAND = (sys.executable, "-c", "import sys; from wlhn.cli import main; sys.argv[0] = 'wlhn'; main()")
 
 
@@ -58,3 +60,13 @@ def start(*arguments: object, cwd: Path | None = None) -> Iterator["subprocess.P
             yield process
         finally:
             process.kill()
+
+
+def wait_until(holds: Callable[[], bool], process: "subprocess.Popen[str]") -> None:
+    """Wait for something that a command does; if it ends or hangs instead, the test fails."""
+    deadline = time.monotonic() + HANGS
+    while not holds():
+        if process.poll() is not None:
+            raise AssertionError(f"ended with {process.returncode}: {process.communicate()[1]}")
+        assert time.monotonic() < deadline
+        time.sleep(0.005)

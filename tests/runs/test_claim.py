@@ -2,14 +2,12 @@
 
 import json
 import signal
-import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from running import start, wlhn
+from running import start, wait_until, wlhn
 from tiny import tiny
 
 from wlhn.errors import InputError
@@ -22,20 +20,12 @@ from wlhn.training.settings import Settings
 SETTINGS = Settings.of(hidden_channels=8, num_layers=2, epochs=3)
 
 
-def wait_for(path: Path, process: "subprocess.Popen[str]") -> None:
-    deadline = time.monotonic() + 120
-    while not path.exists():
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-
-
 def test_of_two_trainings_in_one_folder_the_second_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first is undisturbed; after Ctrl-C, which says so, the same command goes on and ends with a whole run."""
     monkeypatch.chdir(tmp_path)
     command = ["train", "MUTAG", "--patience", "100000", "--out", "r", "--epochs"]
     with start(*command, "100000", cwd=tmp_path) as first:
-        wait_for(tmp_path / "r" / CHECKPOINT, first)
+        wait_until((tmp_path / "r" / CHECKPOINT).exists, first)
         second = wlhn(*command, "20", "--seed", "1")
         assert second.code == 2
         assert second.err.startswith(f"error: r: process {first.pid} on ")
