@@ -12,12 +12,12 @@ demo: $(VENV)/.demo
 
 # One thread each: small tensors gain nothing from more, and spinning threads lose much on a busy machine.
 test: lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 # The quick tests: the layout, and the rooms without training.
 QUICK = tests/test_architecture.py tests/test_files.py tests/graphs tests/hierarchy tests/hyperbolic tests/loops tests/ops
 check: lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(QUICK)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal $(QUICK)
 
 # Malformed inputs by the thousand, and an hour of faults; see docs/reliability.md. Others: make fuzz SEED=7
 SEED ?= 0
