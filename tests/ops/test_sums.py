@@ -122,8 +122,8 @@ def test_gin_is_a_perceptron_with_batchnorm_of_the_nodes(weighted: bool) -> None
     hidden = F.relu(F.linear(total, weights.w1, weights.b1))
     torch.testing.assert_close(h.repeat_interleave(times, 0), F.relu(F.linear(norm(hidden), weights.w2, weights.b2)))
     torch.testing.assert_close(moments.mean, norm.running_mean)
-    torch.testing.assert_close(moments.var * moments.count / (moments.count - 1), norm.running_var)
-    assert moments.count == times.sum()
+    torch.testing.assert_close(moments.var * moments.nodes / (moments.nodes - 1), norm.running_var)
+    assert moments.nodes == times.sum()
 
 
 def test_gradients_of_gin_are_those_of_finite_differences() -> None:

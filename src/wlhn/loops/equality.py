@@ -74,8 +74,8 @@ def check_runs(
                     while size <= 2 * degree:
                         size *= 2
                     table, times, seen = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
-                for slot in range(len(table)):
-                    table[slot], times[slot], seen[slot] = -1, 0, 0
+                for k in range(len(table)):
+                    table[k], times[k], seen[k] = -1, 0, 0
                 for j in range(degree):
                     slot = slot_of(row[j], table)
                     table[slot] = row[j]

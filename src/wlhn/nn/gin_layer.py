@@ -80,8 +80,8 @@ class Norm(nn.Module):
 
     def track(self, moments: Moments) -> None:
         """Running statistics as torch keeps them: the variance unbiased (a single node has none to add)."""
-        mean, var, count = moments
+        mean, var, nodes = moments
         self.num_batches_tracked.add_(1)
         self.running_mean.lerp_(mean, self.momentum)
-        if count > 1:
-            self.running_var.lerp_(var * (count / (count - 1)), self.momentum)
+        if nodes > 1:
+            self.running_var.lerp_(var * (nodes / (nodes - 1)), self.momentum)

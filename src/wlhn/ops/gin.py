@@ -47,7 +47,7 @@ class Moments(NamedTuple):
 
     mean: Tensor
     var: Tensor
-    count: float
+    nodes: float
 
 
 class _Plan(NamedTuple):
@@ -99,24 +99,24 @@ def gin_of_sums(
     everyone: Everyone = alone,
 ) -> tuple[Tensor, Moments]:
     """`gin` from sums that are there already, (rows, d), with the number of nodes of each row; None for one each."""
-    return _run(total, None, weights, _Plan(None, weight, running, eps, everyone))
+    return _run(total, total.new_ones(()), weights, _Plan(None, weight, running, eps, everyone))
 
 
-def _run(x: Tensor, scale: Tensor | None, weights: Weights, plan: _Plan) -> tuple[Tensor, Moments]:
+def _run(x: Tensor, scale: Tensor, weights: Weights, plan: _Plan) -> tuple[Tensor, Moments]:
     if not parallel.compiled_for(x):
         return gin_reference(x, scale, weights, plan)
     h, *moments = _Gin.apply(x, scale, *weights, plan)
     return h, plan.running or Moments(*moments)
 
 
-def gin_reference(x: Tensor, scale: Tensor | None, weights: Weights, plan: _Plan) -> tuple[Tensor, Moments]:
+def gin_reference(x: Tensor, scale: Tensor, weights: Weights, plan: _Plan) -> tuple[Tensor, Moments]:
     """In plain torch, as it is written above."""
     if plan.level is not None:
         x = scale * x[plan.level.parent] + product_reference(plan.level.neighbours, x)
     a = torch.relu(F.linear(x, weights.w1, weights.b1))
     moments = plan.running or _moments_reference(a, plan.weight, plan.everyone)
     normal = weights.gamma * (a - moments.mean) * torch.rsqrt(moments.var + plan.eps) + weights.beta
-    detached = Moments(moments.mean.detach(), moments.var.detach(), moments.count)
+    detached = Moments(moments.mean.detach(), moments.var.detach(), moments.nodes)
     return torch.relu(F.linear(normal, weights.w2, weights.b2)), detached
 
 
@@ -132,7 +132,7 @@ class _Gin(torch.autograd.Function):
     def forward(
         ctx: Any,
         x: Tensor,
-        scale: Tensor | None,
+        scale: Tensor,
         w1: Tensor,
         b1: Tensor,
         gamma: Tensor,
@@ -158,8 +158,8 @@ class _Gin(torch.autograd.Function):
         s = gamma * inverse
         folded, shift = w2 * s, beta - s * mean
         h = F.linear(a, folded, b2 + w2 @ shift).relu_()
-        y = y if ctx.needs_input_grad[1] else None
-        ctx.save_for_backward(x, w1, gamma, w2, scale, y, a, h, mean, inverse, s, folded, shift, weight)
+        kept = y if ctx.needs_input_grad[1] else None
+        ctx.save_for_backward(x, w1, gamma, w2, scale, kept, a, h, mean, inverse, s, folded, shift, weight)
         ctx.count, ctx.plan = count, plan
         if plan.running is not None:
             return (h,)

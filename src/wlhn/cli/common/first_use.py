@@ -23,7 +23,7 @@ def begin_compiling() -> None:
     """If numba's cache is empty, begin before the first loop is needed: while torch is imported and data are read."""
     from wlhn.loops.collation import mark_new  # which is among the first to be compiled ahead
 
-    cached = any(Path(mark_new.stats.cache_path).glob("collation.mark_new-*.nbi"))
+    cached = any(Path(mark_new.stats.cache_path or "").glob("collation.mark_new-*.nbi"))
     if wlhn.loops.before_compiling is not None and not cached:
         wlhn.loops.before_compiling()
         wlhn.loops.before_compiling = None

@@ -74,7 +74,7 @@ def read_ogb(path: str | Path, *, progress: bool = False) -> Dataset:
             Column("edge-feat", "feature", "categories", f"{len(BOND_CATEGORIES)} columns of OGB's bond features"),
             Column("graph-label", "target", "0/1", f"{len(names)} tasks"),
         ),
-        splits=tuple(split.among(~np.isnan(y).all(axis=1)) for split in _read_split(path, len(y))),
+        splits=tuple(split.among(np.asarray(~np.isnan(y).all(axis=1))) for split in _read_split(path, len(y))),
         notes=notes,
     )
 
