@@ -44,5 +44,20 @@ def test_steps_are_torchs_bit_for_bit(dtype: torch.dtype, decay: float, foreach:
         assert all(torch.equal(torch.as_tensor(there[n]), torch.as_tensor(states[1][k][n])) for n in there)
 
 
+def test_parameters_that_sit_out_a_step_are_torchs_too() -> None:
+    ends = []
+    for kind in (torch.optim.Adam, Adam):
+        torch.manual_seed(0)
+        parameters = [torch.nn.Parameter(torch.randn(shape)) for shape in ((3, 2), (5,), ())]
+        optimizer = kind(parameters, lr=0.1, foreach=False)
+        for step in range(12):
+            optimizer.zero_grad()
+            taking_part = parameters[: 2 if step in (0, 5, 6) else 3]  # one joins late, and rests twice
+            torch.stack([(p**2).sum() * torch.rand(()) for p in taking_part]).sum().backward()
+            optimizer.step()
+        ends.append(torch.cat([p.detach().flatten() for p in parameters]))
+    assert torch.equal(*ends)
+
+
 def test_torchs_compiler_is_not_imported() -> None:
     assert subprocess.run([sys.executable, "-c", ALONE]).returncode == 0
