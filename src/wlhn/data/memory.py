@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from wlhn.data.dataset import Column, Dataset, Role, TargetLevel, TaskChoice, available
 from wlhn.data.readers.attributes import edge_attributes, node_attributes
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets, labelled_only
-from wlhn.data.readers.tables import Table, check_roles, check_task, gap_notes, infer_columns
+from wlhn.data.readers.tables import Table, check_roles, check_task, infer_columns, table_notes
 from wlhn.data.readers.values import attributes
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
@@ -91,7 +91,7 @@ def as_dataset(
         graph_ids=graph_ids,
         columns=columns,
         splits=splits or (_pyg_splits(parts, targets) if level == "node" else ()),
-        **targets.and_notes(*gap_notes(tables)),
+        **targets.and_notes(*table_notes(tables)),
     )
 
 

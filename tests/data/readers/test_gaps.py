@@ -124,6 +124,21 @@ def test_a_task_that_does_not_fit_is_refused(tmp_path: Path) -> None:
         load(tmp_path / "g", task="both")  # type: ignore[arg-type]
 
 
+def test_a_word_among_numbers_is_said(tmp_path: Path) -> None:
+    """It makes categories of a whole column; a column of words is as it is meant."""
+    folder = nodes(tmp_path / "g", ["low", "high"] * 6)
+    assert "values are numbers" not in str(load(folder).notes)
+    text = (folder / "nodes.csv").read_text()
+    (folder / "nodes.csv").write_text(text.replace("5,2.5,", "5,tall,").replace("7,3.5,", "7,,"))
+    said = "column 'size': 10 of 11 values are numbers, but not 'tall' ("
+    (note,) = (each for each in load(folder).notes if "numbers" in each)
+    assert note.startswith(said)
+    assert "nodes.csv, line 7), so all were taken as text" in note
+    graph = nx.path_graph(6)
+    nx.set_node_attributes(graph, {k: k if k else "none" for k in graph}, "age")
+    assert "5 of 6 values are numbers" in str(as_dataset(graph, ["a", "b"] * 3, level="node").notes)
+
+
 def test_answers_beside_numbers_are_not_silently_numbers(tmp_path: Path) -> None:
     (tmp_path / "targets.csv").write_text("file,toxic,dose\na,1,0.5\nb,0,1.5\n")
     for name in "ab":

@@ -18,7 +18,7 @@ from wlhn.data.dataset import Column, Dataset, Role
 from wlhn.data.readers.edges import both_ways, origin, simple_graphs
 from wlhn.data.readers.encode import Targets, encode_features
 from wlhn.data.readers.pieces import read_pieces, separator_of
-from wlhn.data.readers.tables import NAMES, Table, check_roles, gap_notes, infer_columns, missing_role
+from wlhn.data.readers.tables import NAMES, Table, check_roles, infer_columns, missing_role, table_notes
 from wlhn.data.readers.values import attributes, is_numeric, name_of, shown, typed
 from wlhn.errors import InputError
 
@@ -130,7 +130,7 @@ def read_edges(
     columns = tuple(replace(kinds.get(column.name, column), edge=True) for column in found)
     table = Table(path, values, tuple(column for column in columns if column.name in kinds))
     label, attr = encode_features(table)
-    return EdgeTable(ends, label, attr, columns, gap_notes([table]))
+    return EdgeTable(ends, label, attr, columns, table_notes([table]))
 
 
 def _only(roles: Mapping[str, Role] | None, names: list[str]) -> dict[str, Role]:

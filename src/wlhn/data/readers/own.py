@@ -20,7 +20,7 @@ from wlhn.data.readers.edge_tables import read_edges
 from wlhn.data.readers.edges import both_ways, simple_graphs
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets
 from wlhn.data.readers.graph_files import read_graph_file
-from wlhn.data.readers.tables import Table, check_known, check_roles, gap_notes, read_table
+from wlhn.data.readers.tables import Table, check_known, check_roles, read_table, table_notes
 from wlhn.data.readers.values import shown
 from wlhn.errors import InputError
 
@@ -82,7 +82,7 @@ def read_graph_files(
         graph_ids=where,
         columns=nodes.columns + edge.columns + (() if table is None else table.columns),
         splits=() if of_items is None else encode_split(of_items, known),
-        **known.and_notes(*gap_notes([nodes, edge]), *notes),
+        **known.and_notes(*table_notes([nodes, edge]), *notes),
     )
 
 
@@ -148,7 +148,7 @@ def read_node_tables(
         inputs=available(graphs),
         columns=vertex.columns + edge.columns,
         splits=encode_split(vertex, targets),
-        **targets.and_notes(direction, *gap_notes([vertex]), *edge.notes, *notes),
+        **targets.and_notes(direction, *table_notes([vertex]), *edge.notes, *notes),
     )
 
 

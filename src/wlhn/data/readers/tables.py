@@ -31,6 +31,7 @@ from wlhn.data.readers.values import (
     is_whole,
     listed,
     name_of,
+    shown,
     stands_for,
     typed,
 )
@@ -205,17 +206,40 @@ def check_task(task: TaskChoice | None) -> None:
         raise InputError(f"task: must be classification or regression, found '{task}'")
 
 
-def gap_notes(tables: Iterable[Table]) -> tuple[str, ...]:
-    """What is missing among the features, and what is done about it."""
-    parts = []
+def table_notes(tables: Iterable[Table]) -> tuple[str, ...]:
+    """What is missing among the features and what is done about it; which columns are numbers but for a few cells."""
+    parts, mixed = [], []
     for table in tables:
+        mixed += [said for column in table.columns if (said := _almost_numbers(table, column))]
         for column in table.columns:
             gaps = int(table.frame[column.name].isna().sum()) if column.role in ("feature", "category") else 0
             if gaps:
                 how = "the training mean and an indicator" if column.kind == "numeric" else "a category of their own"
                 what = "edges" if column.edge else "rows"
                 parts.append(f"'{column.name}' of {gaps:,} of {len(table.frame):,} {what} ({how})")
-    return (f"missing values are filled: {', '.join(parts)}",) if parts else ()
+    return (*([f"missing values are filled: {', '.join(parts)}"] if parts else []), *mixed)
+
+
+def _almost_numbers(table: Table, column: Column) -> str:
+    """A sentence about a column that one cell, or a tenth of them at most, keeps from being numbers; else nothing."""
+    import pandas as pd
+
+    values = table.frame[column.name]
+    inferred = column.kind == "categories" or (column.role == "ignored" and column.detail)
+    if not inferred or column.role == "category" or is_numeric(values):
+        return ""
+    known = values.dropna().astype(str)
+    different = pd.Series(known.unique())
+    words = different[pd.to_numeric(different, errors="coerce").isna()]
+    if not 0 < len(words) < len(different):
+        return ""
+    odd = np.flatnonzero(values.astype(str).isin(words) & values.notna())
+    if len(odd) > max(1, len(known) // 10) or len(known) < 5:
+        return ""
+    return (
+        f"column '{column.name}': {len(known) - len(odd):,} of {len(known):,} values are numbers, but not "
+        f"'{shown(values.iloc[odd[0]])}' ({table.at(int(odd[0]))}), so all were taken as text; an empty cell is a gap"
+    )
 
 
 def _describe(values: pd.Series, name: str, role: Role, task: TaskChoice | None, *, fixed: bool) -> Column:
