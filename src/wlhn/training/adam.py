@@ -39,6 +39,7 @@ class Adam(torch.optim.Adam):
     def step(self, closure: Any = None) -> Any:
         """One step. The first, which makes the state, and those of uncommon parameters, are torch's own."""
         if closure is not None or not self._lies_end_to_end():
+            self._count_apart()
             return self._step_each(closure)
         (group,) = self.param_groups
         parameters, (beta1, beta2) = group["params"], group["betas"]
@@ -75,6 +76,12 @@ class Adam(torch.optim.Adam):
         for state, mean, square in zip(states, self._views, self._like_parameters(self._square), strict=True):
             state.update(step=self._count, exp_avg=mean, exp_avg_sq=square)
         return True
+
+    def _count_apart(self) -> None:
+        """Let every parameter count its own steps again, as one may sit this one out."""
+        for state in self.state.values() if self._views else ():
+            state["step"] = self._count.clone()
+        self._views = ()
 
     def _like_parameters(self, flat: Tensor) -> tuple[Tensor, ...]:
         """The parts of a flat tensor in the parameters' shapes."""
