@@ -79,8 +79,9 @@ class Adam(torch.optim.Adam):
 
     def _count_apart(self) -> None:
         """Let every parameter count its own steps again, as one may sit this one out."""
-        for state in self.state.values() if self._views else ():
-            state["step"] = self._count.clone()
+        for state in self.state.values():
+            if self._views and state["step"] is self._count:  # a state that was loaded since has another
+                state["step"] = self._count.clone()
         self._views = ()
 
     def _like_parameters(self, flat: Tensor) -> tuple[Tensor, ...]:
