@@ -44,7 +44,7 @@ def test_steps_are_torchs_bit_for_bit(dtype: torch.dtype, decay: float, foreach:
         assert all(torch.equal(torch.as_tensor(there[n]), torch.as_tensor(states[1][k][n])) for n in there)
 
 
-@pytest.mark.parametrize("resting", [(0, 5, 6), (5, 6), (3,)])
+@pytest.mark.parametrize("resting", [(5, 6), (0, 5)])
 def test_parameters_that_sit_out_a_step_are_torchs_too(resting: tuple[int, ...]) -> None:
     ends = []
     for kind in (torch.optim.Adam, Adam):
@@ -53,7 +53,7 @@ def test_parameters_that_sit_out_a_step_are_torchs_too(resting: tuple[int, ...])
         optimizer = kind(parameters, lr=0.1, foreach=False)
         for step in range(12):
             optimizer.zero_grad()
-            taking_part = parameters[: 2 if step in resting else 3]  # one of them may also join late
+            taking_part = parameters[: 2 if step in resting else 3]
             torch.stack([(p**2).sum() * torch.rand(()) for p in taking_part]).sum().backward()
             optimizer.step()
         ends.append(torch.cat([p.detach().flatten() for p in parameters]))

@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._utils import _flatten_dense_tensors as flat
+from torch._utils import _unflatten_dense_tensors as in_parts
 
 UNCOMMON = "amsgrad", "maximize", "capturable", "differentiable", "fused", "decoupled_weight_decay"
 
@@ -33,18 +35,21 @@ class Adam(torch.optim.Adam):
     state_dict = unwrap(torch.optim.Adam.state_dict)
     load_state_dict = unwrap(torch.optim.Adam.load_state_dict)
     _step_each = torch.no_grad()(unwrap(torch.optim.Adam.step))
-    _views: tuple[Tensor, ...] = ()  # the first moments, as the state has them, while they lie end to end
+    _kept: Any = None  # the state, while its moments lie end to end,
+    _views: tuple[tuple[dict[str, Any], Tensor], ...] = ()  # and that of each parameter, with its first moment
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> Any:
         """One step. The first, which makes the state, and those of uncommon parameters, are torch's own."""
         if closure is not None or not self._lies_end_to_end():
-            self._count_apart()
+            for kept, _ in self._views:
+                if kept["step"] is self._count:  # from here on each parameter counts its own
+                    kept["step"] = self._count.clone()
+            self._kept, self._views = None, ()
             return self._step_each(closure)
         (group,) = self.param_groups
         parameters, (beta1, beta2) = group["params"], group["betas"]
-        grad = torch.cat([parameter.grad.reshape(-1) for parameter in parameters])
-        value = torch.cat([parameter.reshape(-1) for parameter in parameters])
+        grad, value = flat([parameter.grad for parameter in parameters]), flat(parameters)
         if group["weight_decay"]:
             grad = grad.add(value, alpha=group["weight_decay"])
         self._count.add_(1)
@@ -53,7 +58,8 @@ class Adam(torch.optim.Adam):
         count = self._count.item()
         spread = self._square.sqrt().div_((1 - beta2**count) ** 0.5).add_(group["eps"])
         value.addcdiv_(self._mean, spread, value=-(group["lr"] / (1 - beta1**count)))
-        torch._foreach_copy_(parameters, self._like_parameters(value))
+        torch._foreach_copy_(parameters, in_parts(value, parameters))
+        return None
 
     def _lies_end_to_end(self) -> bool:
         """Whether the moments of all parameters lie end to end, if need be from now on."""
@@ -61,31 +67,17 @@ class Adam(torch.optim.Adam):
         parameters = group["params"]
         if others or any(group.get(name) for name in UNCOMMON) or any(p.grad is None for p in parameters):
             return False
-        states = [self.state[parameter] for parameter in parameters]
-        if self._views and all(state.get("exp_avg") is view for state, view in zip(states, self._views, strict=True)):
+        if self._kept is self.state and all(kept["exp_avg"] is view for kept, view in self._views):
             return True
+        states = [self.state[parameter] for parameter in parameters]
         kinds = {(parameter.device.type, parameter.dtype) for parameter in parameters}
         steps = {float(state.get("step", 0)) for state in states}
         if len(kinds) > 1 or len(steps) > 1 or 0 in steps or parameters[0].device.type != "cpu":
             return False
         self._count = states[0]["step"].clone()
-        self._mean, self._square = (
-            torch.cat([state[name].reshape(-1) for state in states]) for name in ("exp_avg", "exp_avg_sq")
-        )
-        self._views = self._like_parameters(self._mean)
-        for state, mean, square in zip(states, self._views, self._like_parameters(self._square), strict=True):
+        self._mean, self._square = (flat([state[name] for state in states]) for name in ("exp_avg", "exp_avg_sq"))
+        means, squares = in_parts(self._mean, parameters), in_parts(self._square, parameters)
+        for state, mean, square in zip(states, means, squares, strict=True):
             state.update(step=self._count, exp_avg=mean, exp_avg_sq=square)
+        self._kept, self._views = self.state, tuple(zip(states, means, strict=True))
         return True
-
-    def _count_apart(self) -> None:
-        """Let every parameter count its own steps again, as one may sit this one out."""
-        for state in self.state.values():
-            if self._views and state["step"] is self._count:  # a state that was loaded since has another
-                state["step"] = self._count.clone()
-        self._views = ()
-
-    def _like_parameters(self, flat: Tensor) -> tuple[Tensor, ...]:
-        """The parts of a flat tensor in the parameters' shapes."""
-        parameters = self.param_groups[0]["params"]
-        parts = flat.split([parameter.numel() for parameter in parameters])
-        return tuple(part.view(parameter.shape) for part, parameter in zip(parts, parameters, strict=True))
