@@ -3,8 +3,10 @@
 import csv
 import io
 import json
+import shlex
 from pathlib import Path
 
+import pytest
 from running import wlhn
 
 
@@ -32,3 +34,26 @@ def test_training_leaves_a_model_card(mutag_run: Path) -> None:
     card = (mutag_run / "README.md").read_text()
     assert "library_name: wlhn" in card
     assert "## Scores" in card
+
+
+def test_data_with_a_molecule_that_cannot_be_read_can_be_asked_about_throughout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `train` printed as the next command works, and so do all that follow."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"m{k},{'C' * (1 + k % 4)}{'ON'[k % 2]},{k % 2}" for k in range(20)]
+    Path("a table.csv").write_text("\n".join(["id,smiles,toxic", *rows, "bad,C1CC,0"]) + "\n")
+    settings = ["--skip-invalid", "--epochs", "1", "--hidden-channels", "8", "--num-layers", "1", "--out", "run"]
+    trained = wlhn("train", "a table.csv", *settings)
+    assert trained.code == 0, trained.err
+    following = trained.out.splitlines()[-1]
+    assert following.split()[:2] == ["wlhn", "predict"]
+    rest = [["score"], ["explain", "--graph", "m3"], ["similar", "--graph", "m3"]]
+    commands = [shlex.split(following)[1:], ["explore", "run", "--data", "a table.csv", "--skip-invalid"]]
+    for name, *more in rest:
+        commands.append([name, "run", "a table.csv", "--skip-invalid", *more])
+    for command in commands:
+        ran = wlhn(*command)
+        assert ran.code == 0, ran.err
+        assert "a table: 1 could not be read, the first: RDKit refuses 'C1CC'" in ran.err
+    assert Path("predictions.csv").read_text().splitlines()[-1] == "bad,,,"

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table
-from wlhn.cli.common.reading import Roles, read_like
+from wlhn.cli.common.reading import Roles, SkipInvalid, read_like
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def explain(
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Colours in the table.")] = 10,
     role: Roles = None,
+    skip_invalid: SkipInvalid = False,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,
@@ -49,7 +50,7 @@ def explain(
     if (graph is None) == (node is None):
         raise InputError("explain: name either a graph (--graph) or, of a run on nodes, a node (--node)")
     trained = load_run(run)
-    dataset = read_like(data, trained.columns, data_root, role, seed)
+    dataset = read_like(data, trained.columns, data_root, role, seed, skip_invalid)
     item, what_it_is, explanation = _explained(trained, dataset, graph, node)
     outputs = [str(name) for name in (trained.classes or trained.targets or range(trained.out_channels))]
     if output is not None and output not in outputs:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from wlhn.cli.common.output import DataRoot, Json, Seed, print_json
-from wlhn.cli.common.reading import Roles, read_like
+from wlhn.cli.common.reading import Roles, SkipInvalid, read_like
 
 
 def explore(
@@ -22,6 +22,7 @@ def explore(
     ] = None,
     colours: Annotated[int, typer.Option(min=1, help="Colours on the page at most, the most frequent first.")] = 10_000,
     role: Roles = None,
+    skip_invalid: SkipInvalid = False,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,
@@ -42,7 +43,7 @@ def explore(
     name = what if trained is None else data or str(read_config(Path(what)).get("data", ""))
     if not name:
         raise InputError(f"{what}: does not say what it was trained on; name the data with --data")
-    dataset = read_like(name, () if trained is None else trained.columns, data_root, role, seed)
+    dataset = read_like(name, () if trained is None else trained.columns, data_root, role, seed, skip_invalid)
     document = explorer_document(dataset, trained, 3 if rounds is None else rounds, colours)
     write_page(document, out)
     if json:

@@ -76,7 +76,7 @@ def predict(
     say = note if streamed else typer.echo
     say(f"{rows} predictions for {dataset.name} written to {'standard output' if streamed else out}.")
     if dataset.skipped:
-        say(f"{len(dataset.skipped)} could not be read and have an empty answer: {dataset.skipped[0].why}.")
+        say(f"The {len(dataset.skipped)} that could not be read have an empty answer.")
     if unseen.nodes or unseen.edges:
         say(f"Not seen in training: labels of {unseen.nodes} nodes and {unseen.edges} edges, taken as unknown.")
     if trained.colours.depth:

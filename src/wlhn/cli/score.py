@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from wlhn.cli.common.output import DataRoot, Json, Seed, print_classes, print_json, scores_in_a_line
-from wlhn.cli.common.reading import Roles, read_like
+from wlhn.cli.common.reading import Roles, SkipInvalid, read_like
 from wlhn.errors import InputError
 
 
@@ -19,6 +19,7 @@ def score(
         Path | None, typer.Option("--out", help="Also draw which class was taken for which: an .svg.")
     ] = None,
     role: Roles = None,
+    skip_invalid: SkipInvalid = False,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,
@@ -34,7 +35,7 @@ def score(
     trained = load_run(run)
     if out is not None and not trained.classes:
         raise InputError(f"--out {out}: would draw which class was taken for which, and the run has no classes")
-    dataset = read_like(data, trained.columns, data_root, role, seed)
+    dataset = read_like(data, trained.columns, data_root, role, seed, skip_invalid)
     scores = score_data(trained, dataset)
     if out is not None:
         confusion_matrix(scores.confusion, trained.classes, out, title=f"{run.name} on {dataset.name}")

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from wlhn.cli.common.output import DataRoot, Json, Out, Seed, print_json, print_table, write_rows
-from wlhn.cli.common.reading import Roles, read_like
+from wlhn.cli.common.reading import Roles, SkipInvalid, read_like
 from wlhn.errors import InputError
 from wlhn.options.checks import check_choice
 
@@ -36,6 +36,7 @@ def similar(
     top: Annotated[int, typer.Option(min=1, help="How many to list.")] = 10,
     out: Out = None,
     role: Roles = None,
+    skip_invalid: SkipInvalid = False,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,
@@ -53,7 +54,7 @@ def similar(
         raise InputError("similar: give a run folder and data; without a run, --by kernel compares graphs")
     trained = None if data is None else load_run(run)
     read_as = () if trained is None else trained.columns
-    dataset = read_like(str(run) if data is None else data, read_as, data_root, role, seed)
+    dataset = read_like(str(run) if data is None else data, read_as, data_root, role, seed, skip_invalid)
     item = node_position(dataset, node) if node is not None else graph_position(dataset, graph or "")
     found, measure = _nearest(dataset, trained, item, node is not None, by, top)
     what = "graph" if node is None else "node"

@@ -93,7 +93,7 @@ def train(
     if json:
         print_json({"run": str(run.folder), **run.about, "settings": settings.to_json()})
     else:
-        _summarise(run, data, settings)
+        _summarise(run, [data, *["--skip-invalid"] * skip_invalid], settings)
 
 
 def _draw(run: TrainedRun) -> None:
@@ -115,7 +115,7 @@ def _draw(run: TrainedRun) -> None:
         confusion_matrix(run.test.confusion, names, run.folder / "confusion.svg", title="test items")
 
 
-def _summarise(run: TrainedRun, data: str, settings: Settings) -> None:
+def _summarise(run: TrainedRun, data: list[str], settings: Settings) -> None:
     from wlhn.training.metrics import METRICS
 
     about, metric, items = run.about, run.about["metric"], f"{run.trained.level}s"
@@ -156,4 +156,4 @@ def _summarise(run: TrainedRun, data: str, settings: Settings) -> None:
     typer.echo(
         f"\nThe run is kept in {run.folder} (README.md is its model card, learning-curve.svg its course). To use it:"
     )
-    typer.echo(f"  {shlex.join(['wlhn', 'predict', str(run.folder), data, '--out', 'predictions.csv'])}")
+    typer.echo(f"  {shlex.join(['wlhn', 'predict', str(run.folder), *data, '--out', 'predictions.csv'])}")

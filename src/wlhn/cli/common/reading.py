@@ -58,7 +58,7 @@ def read_like(
     """A data set whose columns are read as those of the training data were."""
     from wlhn.data.load import load
 
-    return load(
+    dataset = load(
         data,
         data_root=data_root,
         roles=parse_roles(role),
@@ -67,6 +67,9 @@ def read_like(
         seed=seed,
         progress=sys.stderr.isatty(),
     )
+    if skipped := dataset.skipped:
+        note(f"{dataset.name}: {len(skipped)} could not be read, the first: {skipped[0].why}")
+    return dataset
 
 
 def parse_roles(given: list[str] | None) -> dict[str, Role]:
