@@ -123,7 +123,7 @@ class Outcome:
                 broken_runs=document["numerics"]["broken_runs"],
                 work=Work(
                     **{name: document[name] for name in ("jobs", "seconds", "version")},
-                    made_with=_made_with(document.get("made_with", "")),
+                    made_with=dict(document.get("made_with", {})),
                 ),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -198,19 +198,6 @@ def _split(document: Mapping[str, Any], runs: int) -> SplitOutcome:
         scores=None if scores is None else tuple(Scores.from_json(each) for each in scores),
         valid_loss=None if losses is None else tuple(losses),
     )
-
-
-def _made_with(given: str | Mapping[str, str]) -> dict[str, str]:
-    """By name; the first outcomes to say it have a line.
-
-    >>> _made_with("AVX2, as it is, torch 2.13.0+cpu")
-    {'instructions': 'AVX2, as it is', 'torch': '2.13.0+cpu'}
-    """
-    if not isinstance(given, str):
-        return dict(given)
-    *instructions, libraries = given.split(", ", 2) if given else ("",)
-    known = {"instructions": ", ".join(instructions)} if instructions else {}
-    return known | dict(each.rsplit(" ", 1) for each in libraries.split(", ") if each)
 
 
 def _known_metric(name: str) -> str:
