@@ -11,6 +11,7 @@ there was any of the latter. Not collected by pytest.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import resource
 import shutil
@@ -135,7 +136,7 @@ def fuzz(targets: list[Target], inputs: int, seed: int, kept: Path) -> int:
             whole = written(Path(place) / "in", target.files)
             first = outcome(target, whole)
             assert first == "read", f"{target.name}: the valid input was not read: {first}"
-            for k in range(inputs // len(targets)):
+            for k in range(math.ceil(inputs / len(targets))):
                 generator = np.random.default_rng([seed, k, *target.name.encode()])
                 files, how = harmed(target.files, generator)
                 folder = written(Path(place) / "in", files)

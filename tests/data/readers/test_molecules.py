@@ -84,6 +84,12 @@ def test_raw_files_and_smiles_give_the_same_graphs(layout: Path) -> None:
         ("num-node-list", 1, "-6", "num-node-list.csv.gz, line 2: a size must be"),
         ("graph-label", 3, ",".join(["2"] * TASKS), "graph-label.csv.gz, line 4: must be 0, 1 or nothing, found 2"),
         ("graph-label", 3, "1,x", "graph-label.csv.gz"),
+        (
+            "graph-label",
+            3,
+            "1e300" + "," * (TASKS - 1),
+            "graph-label.csv.gz, line 4: must be 0, 1 or nothing, found inf",
+        ),
         ("num-edge-list", 3, None, "num-edge-list.csv.gz, line 8: must have 8 lines"),
     ],
 )

@@ -141,7 +141,8 @@ def _read_targets(path: Path, rows: int, progress: bool) -> NDArray[np.float32]:
 
     file = _there(_raw(path, "graph-label"))
     try:
-        with open_gz(file, progress=progress) as stream:
+        # A number too large for float32 becomes inf, and is refused below.
+        with np.errstate(over="ignore"), open_gz(file, progress=progress) as stream:
             blocks = pd.read_csv(stream, header=None, dtype=np.float32, chunksize=1 << 16, skip_blank_lines=False)
             y = np.concatenate([block.to_numpy() for block in blocks])
     except (ValueError, UnicodeError) as error:
