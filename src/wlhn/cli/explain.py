@@ -12,6 +12,7 @@ from rich.markup import escape
 from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table
 from wlhn.cli.common.reading import Roles, SkipInvalid, read_like
 from wlhn.errors import InputError
+from wlhn.words import shortened
 
 if TYPE_CHECKING:
     from wlhn.data import Dataset
@@ -81,8 +82,9 @@ def explain(
         print_json({"data": dataset.name, kind: name} | document)
         return
     rows = [
-        (f"{c['adds']:+.4f}", f"{c['adds_per_node']:+.4f}", escape(c["substructure"]), escape(_short(c["nodes"])))
+        (f"{c['adds']:+.4f}", f"{c['adds_per_node']:+.4f}", escape(c["substructure"]), escape(shortened(nodes, 30)))
         for c in colours[:top]
+        for nodes in [", ".join(c["nodes"])]
     ]
     true = dataset.true_class(item) if dataset.level == trained.level else None
     truth = "" if true is None else f", true: {true}"
@@ -107,11 +109,6 @@ def _what(trained: Trained, outputs: list[str], margin: Margin) -> str:
     if margin.rival is not None:
         return f"lead of {outputs[margin.wanted]} over {outputs[margin.rival]} ({margin.unit}s)"
     return f"{outputs[margin.wanted]} ({'number' if trained.task == 'regression' else margin.unit})"
-
-
-def _short(nodes: list[str], length: int = 30) -> str:
-    text = ", ".join(nodes)
-    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def _explained(trained: Trained, dataset: Dataset, graph: str | None, node: str | None) -> tuple[int, str, Explanation]:
