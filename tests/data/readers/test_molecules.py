@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from wlhn.data import encoding, load
+from wlhn.data.dataset import Role
 from wlhn.data.readers.molecules import read_smiles, scaffold_split
 from wlhn.data.readers.ogb import BOND_CATEGORIES, ogb_score, read_ogb
 from wlhn.data.splits import Split
@@ -178,6 +179,13 @@ def test_two_columns_that_could_be_the_target(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"compound, kind.*--role compound=target.*--role compound=ignored"):
         read_smiles(tmp_path / "m.csv")
     assert read_smiles(tmp_path / "m.csv", roles={"kind": "target"}).classes == ("a", "b")
+
+
+@pytest.mark.parametrize("role", ["feature", "category"])
+def test_features_of_whole_molecules_are_refused(tmp_path: Path, role: Role) -> None:
+    (tmp_path / "m.csv").write_text("smiles,heat,kind\nO,1.5,a\nCCO,2.5,b\n")
+    with pytest.raises(InputError, match=rf"m\.csv, column 'heat': a {role} of whole graphs.*--role heat=ignored"):
+        read_smiles(tmp_path / "m.csv", roles={"kind": "target", "heat": role})
 
 
 def test_scaffolds_stay_together() -> None:

@@ -135,6 +135,18 @@ def test_roles_can_be_set(tmp_path: Path) -> None:
     assert dataset.graphs.x is None
 
 
+def test_features_of_whole_graphs_are_refused_and_those_of_nodes_are_not(tmp_path: Path) -> None:
+    for name in "ab":
+        graph = nx.path_graph(3)
+        nx.set_node_attributes(graph, {0: 1, 1: 2, 2: 3}, "age")
+        nx.write_graphml(graph, tmp_path / f"{name}.graphml")
+    (tmp_path / "targets.csv").write_text("file,age,mass,kind\na,1,2.5,x\nb,2,3.5,y\n")
+    with pytest.raises(InputError, match=r"targets\.csv, column 'mass': a feature of whole graphs.*mass=ignored"):
+        load(tmp_path, roles={"kind": "target", "mass": "feature"})
+    dataset = load(tmp_path, roles={"kind": "target", "age": "category"})
+    assert dataset.graphs.node_label is not None
+
+
 def test_new_data_are_read_like_the_old(tmp_path: Path) -> None:
     """Categories keep their codes, an unseen one is a row of zeros, and the target may be missing."""
     one_kind = "id,kind,klass\nx,a,yes\ny,b,no\nz,c,yes\n"

@@ -20,7 +20,7 @@ from wlhn.data.dataset import Column, Dataset, Role, Skipped, TaskChoice
 from wlhn.data.readers.encode import encode_split, encode_targets, labelled_only
 from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.ogb import ATOM_CATEGORIES
-from wlhn.data.readers.tables import Table, check_roles, read_table
+from wlhn.data.readers.tables import Table, check_no_features, check_roles, read_table
 from wlhn.data.readers.values import listed, shown
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
@@ -50,13 +50,14 @@ def read_smiles(
     path = Path(path)
     if any(importlib.util.find_spec(package) is None for package in ("rdkit", "ogb")):
         raise InputError(
-            f"{path}: SMILES need the packages rdkit and ogb; install it with `pip install 'wlhn[molecules]'`"
+            f"{path}: SMILES need the packages rdkit and ogb; install them with `pip install 'wlhn[molecules]'`"
         )
     named: tuple[Role, ...] = ("smiles", "split", "id")
     table = read_table(
         path, expected=("target",), named=named, rest="target", roles=roles, like=like, task=task, missing=missing
     )
     check_roles(roles, table.frame)
+    check_no_features(table)
     if not table.names("smiles"):
         raise InputError(f"{path}: {_no_smiles(table)}")
     smiles = table.frame[table.names("smiles")[0]]

@@ -20,7 +20,7 @@ from wlhn.data.readers.edge_tables import read_edges
 from wlhn.data.readers.edges import both_ways, simple_graphs
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets
 from wlhn.data.readers.graph_files import read_graph_file
-from wlhn.data.readers.tables import Table, check_known, check_roles, read_table, table_notes
+from wlhn.data.readers.tables import Table, check_known, check_no_features, check_roles, read_table, table_notes
 from wlhn.data.readers.values import shown
 from wlhn.errors import InputError
 
@@ -70,6 +70,7 @@ def read_graph_files(
     check_roles(roles, nodes.frame, edge.frame, *([] if table is None else [table.frame]))
     level: TargetLevel = "node" if nodes.names("target") else "graph"
     if table is not None:
+        check_no_features(table, elsewhere={*nodes.frame.columns, *edge.frame.columns})
         table = Table(table.path, table.frame.iloc[_rows_of(paths, table)], table.columns)
     of_items = nodes if level == "node" else table
     known = Targets.none(len(paths)) if of_items is None else encode_targets(of_items, task, missing, like)

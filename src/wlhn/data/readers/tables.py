@@ -14,7 +14,7 @@ data.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -198,6 +198,16 @@ def check_roles(roles: Mapping[str, Role] | None, *tables: pd.DataFrame) -> None
             raise InputError(f"role of column '{name}': no such column; there are {listed(there)}")
         if role not in ROLES:
             raise InputError(f"role of column '{name}': must be one of {', '.join(ROLES)}, found '{role}'")
+
+
+def check_no_features(of_graphs: Table, elsewhere: Collection[str] = ()) -> None:
+    """A table of whole graphs gives no features: models see those of nodes and edges (columns elsewhere) alone."""
+    for column in of_graphs.columns:
+        if column.role in ("feature", "category") and column.name not in elsewhere:
+            raise InputError(
+                f"{of_graphs.path}, column '{column.name}': a {column.role} of whole graphs, which no model sees; "
+                f"`--role {column.name}=ignored` leaves it out"
+            )
 
 
 def check_task(task: TaskChoice | None) -> None:
