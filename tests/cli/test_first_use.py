@@ -11,7 +11,7 @@ import pytest
 import wlhn.loops
 from wlhn.cli.common.first_use import begin_compiling
 
-SENTENCE = "Compiling loops, once after an install or an update: this takes some seconds."
+SENTENCE = "Compiling the loops this needs, once after an install or an update: it takes some seconds."
 
 
 def test_compiling_is_said_in_one_line_and_only_when_it_happens(tmp_path: Path) -> None:

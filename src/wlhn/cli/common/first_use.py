@@ -30,7 +30,7 @@ def begin_compiling() -> None:
 
 
 def _say_so(command: str) -> None:
-    typer.echo("Compiling loops, once after an install or an update: this takes some seconds.", err=True)
+    typer.echo("Compiling the loops this needs, once after an install or an update: it takes some seconds.", err=True)
     if command == "train" and (os.cpu_count() or 1) > 1:
         quiet = subprocess.DEVNULL
         helper = subprocess.Popen(

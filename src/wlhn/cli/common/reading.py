@@ -68,7 +68,7 @@ def read_like(
         progress=sys.stderr.isatty(),
     )
     if skipped := dataset.skipped:
-        note(f"{dataset.name}: {len(skipped)} could not be read, the first: {skipped[0].why}")
+        note(f"{dataset.name}: {len(skipped)} could not be read, the first {skipped[0].id}: {skipped[0].why}")
     return dataset
 
 
