@@ -60,5 +60,26 @@ def test_parameters_that_sit_out_a_step_are_torchs_too(resting: tuple[int, ...])
     assert torch.equal(*ends)
 
 
+@pytest.mark.parametrize("resting", [(), (0,)])
+@pytest.mark.parametrize("after", [torch.optim.Adam, Adam])
+def test_a_state_goes_on_in_another_optimizer(after: type[torch.optim.Adam], resting: tuple[int, ...]) -> None:
+    ends, counts = [], []
+    for kinds in ((torch.optim.Adam, torch.optim.Adam), (Adam, after)):
+        torch.manual_seed(0)
+        parameters = [torch.nn.Parameter(torch.randn(shape)) for shape in ((3, 2), (5,), ())]
+        one, other = (kind(parameters, lr=0.1, foreach=False) for kind in kinds)
+        for step in range(-3, 3):
+            if step == 0:
+                other.load_state_dict(one.state_dict())
+            one.zero_grad()
+            taking_part = parameters[: 2 if step in resting else 3]
+            torch.stack([(p**2).sum() for p in taking_part]).sum().backward()
+            (one if step < 0 else other).step()
+        ends.append(torch.cat([p.detach().flatten() for p in parameters]))
+        counts.append([float(state["step"]) for state in other.state.values()])
+    assert torch.equal(*ends)
+    assert counts[0] == counts[1] == [6, 6, 6 - len(resting)]
+
+
 def test_torchs_compiler_is_not_imported() -> None:
     assert subprocess.run([sys.executable, "-c", ALONE]).returncode == 0

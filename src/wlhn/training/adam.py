@@ -42,9 +42,6 @@ class Adam(torch.optim.Adam):
     def step(self, closure: Any = None) -> Any:
         """One step. The first, which makes the state, and those of uncommon parameters, are torch's own."""
         if closure is not None or not self._lies_end_to_end():
-            for kept, _ in self._views:
-                if kept["step"] is self._count:  # from here on each parameter counts its own
-                    kept["step"] = self._count.clone()
             self._kept, self._views = None, ()
             return self._step_each(closure)
         (group,) = self.param_groups
@@ -52,10 +49,10 @@ class Adam(torch.optim.Adam):
         grad, value = flat([parameter.grad for parameter in parameters]), flat(parameters)
         if group["weight_decay"]:
             grad = grad.add(value, alpha=group["weight_decay"])
-        self._count.add_(1)
+        self._counts.add_(1)
         self._mean.lerp_(grad, 1 - beta1)
         self._square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        count = self._count.item()
+        count = self._counts[0].item()
         spread = self._square.sqrt().div_((1 - beta2**count) ** 0.5).add_(group["eps"])
         value.addcdiv_(self._mean, spread, value=-(group["lr"] / (1 - beta1**count)))
         torch._foreach_copy_(parameters, in_parts(value, parameters))
@@ -74,10 +71,10 @@ class Adam(torch.optim.Adam):
         steps = {float(state.get("step", 0)) for state in states}
         if len(kinds) > 1 or len(steps) > 1 or 0 in steps or parameters[0].device.type != "cpu":
             return False
-        self._count = states[0]["step"].clone()
+        self._counts = torch.stack([state["step"] for state in states])  # one each: a state may go to another optimizer
         self._mean, self._square = (flat([state[name] for state in states]) for name in ("exp_avg", "exp_avg_sq"))
         means, squares = in_parts(self._mean, parameters), in_parts(self._square, parameters)
-        for state, mean, square in zip(states, means, squares, strict=True):
-            state.update(step=self._count, exp_avg=mean, exp_avg_sq=square)
+        for state, count, mean, square in zip(states, self._counts, means, squares, strict=True):
+            state.update(step=count, exp_avg=mean, exp_avg_sq=square)
         self._kept, self._views = self.state, tuple(zip(states, means, strict=True))
         return True
