@@ -138,6 +138,18 @@ def test_complete_data_and_vocabularies_of_before_stay_what_they_were() -> None:
         before.encode(path(x=np.array([[1.0, np.nan]] * 3, np.float32)).graphs)
 
 
+@pytest.mark.parametrize("binning", ["none", "quantiles", "k-means"])
+@pytest.mark.parametrize("gap", [2.0, np.nan])
+def test_whole_numbers_are_numbers_where_training_had_fractions(binning: Any, gap: float) -> None:
+    x = np.array([[0.5, 5.0], [3.0, gap], [2.5, 9.0]], np.float32)
+    fitted = Vocabulary.fit(path(x=x), InputOptions(binning=binning, bins=2))
+    whole = np.array([[1, 5], [3, 6], [2, 9]])
+    expected = fitted.encode(path(x=whole.astype(np.float32)).graphs).x
+    assert fitted.encode(Graphs.from_edges(EDGES, x=whole)).x.tolist() == expected.tolist()
+    with pytest.raises(InputError, match="expected 2 columns as in training"):
+        fitted.encode(Graphs.from_edges(EDGES, x=np.ones((3, 3), np.int64)))
+
+
 def test_means_are_those_of_the_training_graphs_alone() -> None:
     two = Graphs.from_edges([[0, 1, 2, 3], [1, 0, 3, 2]], node_ptr=[0, 2, 4], x=[[1.0], [np.nan], [100.0], [100.0]])
     fitted = Vocabulary.fit(as_dataset(two).select([0]))
@@ -175,5 +187,6 @@ def test_what_a_model_sees_of_nodes_can_be_chosen() -> None:
         assert Vocabulary.fit(data, options).in_channels == width
     with pytest.raises(InputError, match="no input 'label' that `inputs` asks for; they have x"):
         Vocabulary.fit(path(x=np.zeros((3, 2), np.float32)), InputOptions(inputs="labels"))
-    with pytest.raises(InputError, match="no numeric features to put into bins; leave `binning` out"):
-        Vocabulary.fit(path(), InputOptions(binning="k-means"))
+    for nothing, seen in ((path(), "given"), (data, "labels"), (path(x=np.zeros((3, 0), np.float32)), "given")):
+        with pytest.raises(InputError, match="sees no numbers of nodes to put into bins; leave `binning` out"):
+            Vocabulary.fit(nothing, InputOptions.from_json({"inputs": seen, "binning": "k-means"}))

@@ -115,8 +115,8 @@ def encoding(
     filling = Filling.of(x) if "x" in chosen and x is not None else None
     found: Quantiles | KMeans | None = None
     if binning is not None:
-        if filling is None or x is None:
-            raise InputError(f"{dataset.name}: nodes have no numeric features to put into bins; leave `binning` out")
+        if filling is None or x is None or not filling.means:
+            raise InputError(f"{dataset.name}: the model sees no numbers of nodes to put into bins; leave `binning` out")
         found = fit_bins(filling.fill(x)[0], binning, bins)
     return Encoding(
         inputs=tuple(chosen),

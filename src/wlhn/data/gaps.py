@@ -53,10 +53,9 @@ class Filling:
 
 def fill(filling: Filling | None, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """What `Filling.fill` gives; without one, the values themselves, in which nothing may be missing."""
-    numbers = np.issubdtype(values.dtype, np.floating)
-    if filling is not None and numbers:
+    if filling is not None:  # of whole numbers too, which graphs of a later day may have
         return filling.fill(values)
-    if numbers and np.isnan(values).any():
+    if np.issubdtype(values.dtype, np.floating) and np.isnan(values).any():
         row, column = np.argwhere(np.isnan(values))[0]
         raise InputError(
             f"features, row {row}, column {column}: a number is missing, and this model was kept without means to fill "
