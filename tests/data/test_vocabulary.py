@@ -188,5 +188,5 @@ def test_what_a_model_sees_of_nodes_can_be_chosen() -> None:
     with pytest.raises(InputError, match="no input 'label' that `inputs` asks for; they have x"):
         Vocabulary.fit(path(x=np.zeros((3, 2), np.float32)), InputOptions(inputs="labels"))
     for nothing, seen in ((path(), "given"), (data, "labels"), (path(x=np.zeros((3, 0), np.float32)), "given")):
-        with pytest.raises(InputError, match="sees no numbers of nodes to put into bins; leave `binning` out"):
+        with pytest.raises(InputError, match="sees no numbers to put into bins; leave `binning` out"):
             Vocabulary.fit(nothing, InputOptions.from_json({"inputs": seen, "binning": "k-means"}))

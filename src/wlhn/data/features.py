@@ -116,7 +116,7 @@ def encoding(
     found: Quantiles | KMeans | None = None
     if binning is not None:
         if filling is None or x is None or not filling.means:
-            raise InputError(f"{dataset.name}: the model sees no numbers of nodes to put into bins; leave `binning` out")
+            raise InputError(f"{dataset.name}: the model sees no numbers to put into bins; leave `binning` out")
         found = fit_bins(filling.fill(x)[0], binning, bins)
     return Encoding(
         inputs=tuple(chosen),
