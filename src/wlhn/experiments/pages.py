@@ -25,8 +25,8 @@ PREFACE = (
     "† marks a part of the protocol (fewer splits or runs than the paper's), ‡ settings that the grid of that name has "
     "no longer. Each number links to its details, among them the variants of a model.",
     "The verdict on WLHN's row compares the two means by the standard error (s.e.) of their difference, from both "
-    "spreads; below three splits there is none. `wlhn reproduce ITEM` makes a table, `wlhn reproduce ITEM --check 1` "
-    "tells whether the code at hand still gives it.",
+    "spreads: up to one is called as published; below three splits (or runs, on a single one) there is none. `wlhn "
+    "reproduce ITEM` makes a table, `wlhn reproduce ITEM --check 1` tells whether the code at hand still gives it.",
 )
 
 
