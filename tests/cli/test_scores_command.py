@@ -47,7 +47,9 @@ def test_train_predict_and_score_agree(wlhn: Any, place: Path) -> None:
     scored = json.loads(wlhn("score", "run", data(place), "--out", "confusion.svg", "--json").out)
     assert {key: scored[key] for key in said} == said
     assert "<svg" in Path("confusion.svg").read_text()
-    assert "balanced accuracy" in wlhn("score", "run", data(place)).out
+    again = wlhn("score", "run", data(place)).out
+    assert "balanced accuracy" in again
+    assert "trained on some of these graphs" in again
     rows = list(csv.DictReader(Path("said.csv").read_text().splitlines()))
     names = [each["name"] for each in said["classes"]]
     true = [names[k] for k in tiny(60).y]

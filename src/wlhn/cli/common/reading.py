@@ -72,6 +72,18 @@ def read_like(
     return dataset
 
 
+def warn_of_training_data(run: Path, dataset: Dataset, level: str) -> None:
+    """Say so where these are the very data of a run: a score on them is not one on new data."""
+    from wlhn.runs.run_folder import read_config
+    from wlhn.training.provenance import data_hash
+
+    if read_config(run).get("data_hash") == data_hash(dataset):
+        typer.echo(
+            f"The model was trained on some of these {level}s, so the score says little about new ones: "
+            f"{run / 'README.md'} has that on the test {level}s alone."
+        )
+
+
 def parse_roles(given: list[str] | None) -> dict[str, Role]:
     """Column roles from NAME=ROLE.
 
