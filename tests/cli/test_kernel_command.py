@@ -110,3 +110,15 @@ def test_a_matrix_too_large_is_refused_before_the_work(monkeypatch: pytest.Monke
     assert "--kind features" in ran.err
     assert "refining" not in ran.err
     assert wlhn("kernel", "MUTAG", "--kind", "features").code == 0
+
+
+def test_molecules_under_another_name_are_compared(tmp_path: Path) -> None:
+    table = tmp_path / "molecules.csv"
+    table.write_text("name,structure\na,CCO\nb,CCO\nc,CCN\nd,C1CC\n")
+    given = ["--role", "structure=smiles", "--role", "name=id", "--start", "features", "--skip-invalid"]
+    ran = wlhn("kernel", table, *given, "--out", tmp_path / "K.npz")
+    assert ran.code == 0, ran.err
+    assert "1 molecule skipped that RDKit refuses: d (line 5)" in ran.err
+    with np.load(tmp_path / "K.npz") as kept:
+        assert kept["graph_ids"].tolist() == ["a", "b", "c"]
+        assert kept["matrix"][0, 1] == 1 > kept["matrix"][0, 2]

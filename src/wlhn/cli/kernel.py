@@ -11,6 +11,7 @@ import typer
 
 from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table, working
 from wlhn.cli.common.progress import progress
+from wlhn.cli.common.reading import Roles, SkipInvalid, read_to_learn
 from wlhn.cli.hierarchy import Data, EdgeLabels, check_suffix
 from wlhn.errors import InputError
 from wlhn.files import replacing, write_json
@@ -55,6 +56,8 @@ def kernel(
     binning: Annotated[str, typer.Option(help="How numbers become categories: quantiles or k-means.")] = "quantiles",
     bins: Annotated[int, typer.Option(help="Bins of each column of numbers, or clusters.")] = 8,
     out: Annotated[Path | None, typer.Option(help="Write the matrix to this file (.npz).")] = None,
+    role: Roles = None,
+    skip_invalid: SkipInvalid = False,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,
@@ -64,8 +67,6 @@ def kernel(
     The file has `matrix`, `y` and `graph_ids`. For features it is scipy's (`scipy.sparse.load_npz`), and what its
     columns and rows are stands beside it in a .json of the same name.
     """
-    from wlhn.data import load
-
     check_suffix(out, ".npz")
     check_choice("kind", kind, *KINDS)
     for name, only in ONLY_FOR.items():
@@ -73,7 +74,7 @@ def kernel(
         if only != kind and source is not None and source.name == "COMMANDLINE":
             raise InputError(f"--{name.replace('_', '-')} belongs to --kind {only}; leave it out with --kind {kind}")
     with working(f"reading {data}"):
-        dataset = load(data, data_root=data_root, seed=seed)
+        dataset = read_to_learn(data, data_root, role, None, None, skip_invalid, seed)
     parameters = {
         "depth": depth,
         "start": None if start is None else _columns(start, dataset),
