@@ -82,9 +82,13 @@ def explain(
         print_json({"data": dataset.name, kind: name} | document)
         return
     rows = [
-        (f"{c['adds']:+.4f}", f"{c['adds_per_node']:+.4f}", escape(c["substructure"]), escape(shortened(nodes, 30)))
+        (
+            f"{c['adds']:+.4f}",
+            f"{c['adds_per_node']:+.4f}",
+            escape(c["substructure"]),
+            escape(shortened(", ".join(c["nodes"]), 30)),
+        )
         for c in colours[:top]
-        for nodes in [", ".join(c["nodes"])]
     ]
     true = dataset.true_class(item) if dataset.level == trained.level else None
     truth = "" if true is None else f", true: {true}"

@@ -16,6 +16,7 @@ from wlhn.cli.hierarchy import Data, EdgeLabels, check_suffix
 from wlhn.errors import InputError
 from wlhn.files import replacing, write_json
 from wlhn.options.checks import check_choice
+from wlhn.options.training import BINNINGS, InputOptions
 
 if TYPE_CHECKING:
     from wlhn.data import Dataset
@@ -53,8 +54,8 @@ def kernel(
     ),
     code: Annotated[str, typer.Option(help="features: counts, log or thermometer.")] = "counts",
     min_graphs: Annotated[int, typer.Option(help="features: leave out colours of fewer graphs.")] = 1,
-    binning: Annotated[str, typer.Option(help="How numbers become categories: quantiles or k-means.")] = "quantiles",
-    bins: Annotated[int, typer.Option(help="Bins of each column of numbers, or clusters.")] = 8,
+    binning: Annotated[str, typer.Option(help="How numbers become categories: quantiles or k-means.")] = BINNINGS[0],
+    bins: Annotated[int, typer.Option(help="Bins of each column of numbers, or clusters.")] = InputOptions.bins,
     out: Annotated[Path | None, typer.Option(help="Write the matrix to this file (.npz).")] = None,
     role: Roles = None,
     skip_invalid: SkipInvalid = False,

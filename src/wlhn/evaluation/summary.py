@@ -54,8 +54,7 @@ def visited(plan: Plan, selection: Sequence[Row]) -> Visited:
 
 
 def work(done: Row) -> Work:
-    """What results cost, and what they were made with: more than one of a kind, where they were made in more than one
-    place."""
+    """What results cost, and what made them: more than one of a kind, where they come from more than one place."""
     names = dict.fromkeys(name for result in done for name in result.made_with)
     return Work(
         jobs=len(done),

@@ -13,10 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.options.checks import check_at_least, check_choice
-
 Array = NDArray[Any]
-BINNINGS = ("quantiles", "k-means")
 
 
 @dataclass(frozen=True)
@@ -98,8 +95,6 @@ class KMeans:
 
 def fit_bins(values: Array, binning: str, bins: int) -> Quantiles | KMeans:
     """Bins of (rows, columns) numbers: "quantiles" or "k-means"."""
-    check_choice("binning", binning, *BINNINGS)
-    check_at_least("bins", bins, 1)
     return (Quantiles if binning == "quantiles" else KMeans).fit(np.asarray(values, np.float64), bins)
 
 

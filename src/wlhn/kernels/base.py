@@ -19,6 +19,7 @@ from wlhn.kernels.gram import Kind, Report, compare_graphs, no_report
 from wlhn.kernels.reading import read_graphs, value_names
 from wlhn.kernels.start import Start
 from wlhn.options.checks import check_at_least
+from wlhn.options.training import BINNINGS, InputOptions
 
 Array = NDArray[Any]
 
@@ -36,8 +37,8 @@ class TreeTransformer(TransformerMixin, BaseEstimator):
     start: Any = None
     edge_labels: bool = False
     weights: Any = None
-    binning: str = "quantiles"
-    bins: int = 8
+    binning: str = BINNINGS[0]
+    bins: int = InputOptions.bins
 
     def _fit_tree(self, graphs: Any) -> ColourCounts:
         """Refine, and count."""

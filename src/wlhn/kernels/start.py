@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
-from wlhn.hierarchy.binning import BINNINGS, KMeans, Quantiles, fit_bins
+from wlhn.hierarchy.binning import KMeans, Quantiles, fit_bins
 from wlhn.options.checks import check_at_least, check_choice
+from wlhn.options.training import BINNINGS
 
 Array = NDArray[Any]
 StartColumns = str | int | Sequence[str | int] | None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from wlhn.options.option import Options, option
 
 Degree = Literal["scalar", "onehot", "log"]
+Binning = Literal["quantiles", "k-means"]
+BINNINGS: tuple[str, ...] = get_args(Binning)  # kernels take the first where none is asked for
 NodeInputs = Literal["given", "labels", "features", "both", "degree"]
 
 
@@ -32,7 +34,7 @@ class InputOptions(Options):
     standardise: bool = option(
         True, "Whether numeric features get mean 0 and deviation 1; columns of 0 and 1 stay as they are."
     )
-    binning: Literal["none", "quantiles", "k-means"] = option(
+    binning: Literal["none", Binning] = option(
         "none",
         "Whether numeric features of nodes become categories, so that nodes can share colours: bins of each column "
         "that hold equally many training nodes, or clusters of whole rows.",
