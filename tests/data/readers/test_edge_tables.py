@@ -87,6 +87,20 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
             load(tmp_path / name)
 
 
+@pytest.mark.parametrize("there", [0, 1])
+def test_rows_that_a_damaged_file_states_and_has_not_are_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: int
+) -> None:
+    import pyarrow.parquet as pq
+
+    pd.DataFrame({"source": [1, 2, 3], "target": [2, 3, 1]}).to_parquet(tmp_path / "a.parquet")
+    with pq.ParquetFile(tmp_path / "a.parquet") as file:
+        rows = [batch.slice(0, there) for batch in file.iter_batches()]
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", lambda *given, **columns: iter(rows[:there]))
+    with pytest.raises(InputError, match=rf"a\.parquet: is damaged, it has {there} of the 3 rows it states"):
+        load(tmp_path / "a.parquet")
+
+
 @pytest.mark.parametrize("rows", [1, 1000])
 def test_edges_of_a_table_of_nodes_are_read_in_pieces_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int

@@ -138,6 +138,10 @@ def _parquet(path: Path, columns: list[str] | None, rows: int) -> Iterator[pd.Da
                 frame.index = range(first, first + len(frame))
                 first += len(frame)
                 yield frame
+            if first != file.metadata.num_rows:  # a damaged page can end a column early
+                raise InputError(
+                    f"{path}: is damaged, it has {first:,} of the {file.metadata.num_rows:,} rows it states"
+                )
     except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
