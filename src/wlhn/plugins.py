@@ -8,6 +8,7 @@ never lead to code that was not already let in by one of these doors.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -115,8 +116,9 @@ def load_sources(sources: Mapping[str, str]) -> None:
             continue
         module = ModuleType(f"wlhn_plugin_{Path(path).stem}")
         module.__file__ = path
+        sys.modules[module.__name__] = module  # dataclasses look up their annotations there
         try:
-            exec(compile(source, path, "exec"), module.__dict__)
+            exec(compile(source, path, "exec", dont_inherit=True), module.__dict__)
         except InputError:
             raise
         except Exception as error:

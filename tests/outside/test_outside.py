@@ -159,6 +159,29 @@ def test_a_plugin_file_travels_to_workers(tmp_path: Path) -> None:
     assert outcome.plan.model == "plugged-gin"
 
 
+@pytest.mark.parametrize("first", ["", "from __future__ import annotations\n"])
+def test_a_plugin_file_declares_options_as_a_module_does(first: str, tmp_path: Path) -> None:
+    name = f"tasting-{len(first)}"
+    (tmp_path / f"{name}.py").write_text(
+        first + "from dataclasses import dataclass\n"
+        "from typing import Literal\n"
+        "from wlhn.models.gin import GIN\n"
+        "from wlhn.models.registry import register_model\n"
+        "from wlhn.options.option import option\n"
+        "@dataclass(frozen=True)\n"
+        "class TastingOptions(GIN.Options):\n"
+        "    taste: Literal['sweet', 'sour'] = option('sour', 'How it tastes.')\n"
+        f"@register_model('{name}')\n"
+        "class Tasting(GIN):\n"
+        "    'GIN with a taste.'\n"
+        "    Options = TastingOptions\n"
+    )
+    load_plugin(tmp_path / f"{name}.py")
+    assert Settings.of(name, taste="sweet").to_json()["taste"] == "sweet"
+    with pytest.raises(InputError, match="taste: must be sweet or sour, found 'bitter'"):
+        Settings.of(name, taste="bitter")
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [("1 / 0", "failed with ZeroDivisionError"), ("import nowhere_at_all", "failed with ModuleNotFoundError")],
