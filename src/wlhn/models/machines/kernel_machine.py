@@ -28,7 +28,7 @@ from wlhn.batching.colour_batch import ColourBatch
 from wlhn.errors import InputError
 from wlhn.hierarchy import Hierarchy
 from wlhn.kernels.colour_counts import ColourCounts
-from wlhn.kernels.kept import can_keep, kept_matrix
+from wlhn.kernels.kept import can_keep, kept_matrix, square_of
 from wlhn.kernels.matching import cut
 from wlhn.nn.encoders import Channels, check_width
 from wlhn.nn.machine import MachineOptions
@@ -67,7 +67,7 @@ class KernelMachine(TreeMachine):
             return
         check_width(batch.x, self.in_channels)
         hierarchy, graphs = batch.taken_from
-        self._solve(self._kept(hierarchy)[np.ix_(graphs, graphs)], y.numpy(), task)
+        self._solve(square_of(self._kept(hierarchy), graphs), y.numpy(), task)
         self.task, self.classes, self.learned_from = task, np.unique(y.numpy()), batch
 
     def run_on_colours(self, batch: ColourBatch) -> Tensor:
