@@ -130,13 +130,6 @@ def test_the_vocabulary_comes_from_training_graphs_alone() -> None:
     assert found == wanted
 
 
-def test_settings_of_another_depth_share_all_else() -> None:
-    deeper = SETTINGS.but({"num_layers": 3})
-    shared = problem().but(deeper)
-    assert numbers(fit(shared, seed=0)) == numbers(fit(problem(settings=deeper), seed=0))
-    assert numbers(fit(shared.but(SETTINGS), seed=0)) == numbers(fit(problem(), seed=0))
-
-
 def test_randomness_outside_is_left_alone() -> None:
     torch.manual_seed(5)
     wanted = torch.rand(3)

@@ -28,7 +28,7 @@ from wlhn.models.registry import MODELS
 from wlhn.plugins import load_sources, loaded_sources
 from wlhn.training.answers import answers_on
 from wlhn.training.fit import fit
-from wlhn.training.problem import Problem
+from wlhn.training.problem import Problem, depth_of
 from wlhn.training.provenance import code_version, made_with
 
 
@@ -155,14 +155,13 @@ _last: tuple[Any, Problem] | None = None
 
 
 def _problem(job: Job, dataset: Dataset, split: Split) -> Problem:
-    """The problem of a job; for jobs that differ in options of the model alone, what they share of it is made once."""
+    """The problem of a job; jobs that differ in options which it does not depend on have it made once."""
     global _last
     settings, last = job.settings, _last
-    key = job.data_hash, job.split_hash, settings.model, settings.training
-    shared = None if last is None or last[0] != key else last[1]
-    problem = Problem(dataset, split, settings) if shared is None else shared.but(settings)
-    _last = key, problem
-    return problem
+    key = job.data_hash, job.split_hash, settings.model, settings.training, depth_of(settings)
+    if last is None or last[0] != key:
+        _last = last = key, Problem(dataset, split, settings)
+    return last[1].but(settings)
 
 
 def try_jobs(

@@ -76,11 +76,9 @@ class Problem:
         self.collator = collator_of(settings, self.encoded, dataset.level)
 
     def but(self, settings: Settings) -> Problem:
-        """The same for settings that differ in options of the model alone."""
+        """The same for settings that differ in options of the model, in none that say how deep it looks."""
         other = copy(self)
         other.settings = settings
-        if depth_of(settings) != depth_of(self.settings):
-            other.collator = collator_of(settings, self.encoded, self.dataset.level)
         return other
 
     def build(self) -> nn.Module:
