@@ -66,7 +66,7 @@ class KernelMachine(TreeMachine):
             super().fit_on_colours(batch, y=y, task=task, seed=seed, rows=rows)
             return
         check_width(batch.x, self.in_channels)
-        hierarchy, graphs = batch.taken_from
+        hierarchy, graphs, _ = batch.taken_from
         self._solve(square_of(self._kept(hierarchy), graphs), y.numpy(), task)
         self.task, self.classes, self.learned_from = task, np.unique(y.numpy()), batch
 
