@@ -26,14 +26,14 @@ from torch import Tensor
 
 from wlhn.batching.colour_batch import ColourBatch, node_batch
 from wlhn.errors import InputError
+from wlhn.models.machines.clusters import Clusters, rows_of_nodes
 from wlhn.models.machines.subtree import WLOA, WLSVM
 from wlhn.models.machines.wl_linear import WLLinear
 from wlhn.models.wlhn import WLHN, WLHNOptions
-from wlhn.nn.clusters import Clusters, rows_of_nodes
 from wlhn.nn.encoders import Channels, check_width
-from wlhn.nn.machine import TASKS
+from wlhn.nn.machine import TASKS, known_targets
 from wlhn.nn.memory import shaped, within
-from wlhn.nn.tree_machine import TreeMachine, known_targets, of_each_target
+from wlhn.nn.tree_machine import TreeMachine, of_each_target
 from wlhn.options.option import option
 
 TREES: dict[str, type[TreeMachine]] = {"wl-oa": WLOA, "wl-svm": WLSVM, "wl-linear": WLLinear}
