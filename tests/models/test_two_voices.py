@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from wlhn.data import load
+from wlhn.data import Dataset, load
 from wlhn.data.splits import stratified_folds
 from wlhn.errors import InputError
 from wlhn.models.two_voices import WEIGHTS, TwoVoices
@@ -133,3 +133,66 @@ def test_targets_of_one_class_are_refused_before_the_training() -> None:
     with pytest.raises(InputError, match="all training items have the same class"):
         fit(Problem(dataset, SPLIT, Settings.of("two-voices", **SIZE)), seed=0, on_epoch=heard.append)
     assert not heard
+
+
+def measured() -> Dataset:
+    """MUTAG whose nodes carry a measurement each, in three groups by degree; no two are the same."""
+    noise = np.random.default_rng(0).uniform(-0.1, 0.1, MUTAG.graphs.num_nodes)
+    x = (np.minimum(MUTAG.graphs.degree, 3) + noise)[:, None].astype(np.float32)
+    return replace(MUTAG, graphs=replace(MUTAG.graphs, x=x))
+
+
+def test_the_machine_may_see_clusters_where_the_network_sees_numbers(tmp_path: Path) -> None:
+    data, inputs = measured(), {"inputs": "both"}
+    settings = Settings.of("two-voices", **SIZE, **inputs, tree_clusters=3)
+    given = Problem(data, SPLIT, settings)
+    model = fit(given, seed=0).model
+    assert isinstance(model, TwoVoices)
+    assert model.machine is not None
+    chosen = {"rounds": model.machine.options.rounds, "svm_penalty": model.penalty}
+    binned = Settings.of("wl-oa", **inputs, binning="k-means", bins=3, **chosen)
+    alone = Problem(data, SPLIT, binned)
+    wanted = alone.outputs(fit(alone, seed=0).model, SPLIT.valid)[1]
+    seen = model._seen_by_machine(given.collator.batch(SPLIT.valid))
+    assert torch.equal(model.machine.run_on_colours(seen), wanted)
+    without = fit(Problem(data, SPLIT, Settings.of("two-voices", **SIZE, **inputs)), seed=0).model
+    for name in WLHN.state_dict(without):
+        assert name.startswith("tree_voice.") or torch.equal(model.state_dict()[name], without.state_dict()[name])
+    run = train(data, settings, tmp_path / "run").trained
+    again = load_run(tmp_path / "run")
+    for before, after in zip(run.predict(data.graphs), again.predict(data.graphs), strict=True):
+        assert np.array_equal(before.outputs, after.outputs)
+    plain = Problem(data, SPLIT, Settings.of("gin", **inputs, num_layers=2)).collator.batch(SPLIT.valid)
+    with torch.no_grad():
+        by_nodes = model(plain.x, plain.edge_index, plain.batch)
+        by_colours = model.run_on_colours(given.collator.batch(SPLIT.valid))
+    torch.testing.assert_close(by_colours, by_nodes, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "message"),
+    [
+        ("numeric", torch.ones(9, dtype=torch.bool), "numeric: must be"),
+        ("centres", torch.ones(3, 2, dtype=torch.float64), "centres: must be"),
+        ("deviation", torch.zeros(1, dtype=torch.float64), "deviations above 0"),
+        ("centres", None, "centres: is missing"),
+    ],
+)
+def test_clusters_that_fit_nothing_are_refused(name: str, wrong: torch.Tensor | None, message: str) -> None:
+    settings = Settings.of("two-voices", **SIZE | {"epochs": 1}, inputs="both", tree_clusters=3)
+    model = fit(Problem(measured(), SPLIT, settings), seed=0).model
+    state = dict(model.state_dict())
+    key = f"tree_voice.clusters.{name}"
+    assert key in state
+    if wrong is None:
+        del state[key]
+    else:
+        state[key] = wrong
+    with pytest.raises(InputError, match=message):
+        model.load_state_dict(state)
+
+
+def test_without_numbers_there_is_nothing_to_cluster() -> None:
+    clustered, plain = (fit(problem(tree_clusters=clusters), seed=0).model.state_dict() for clusters in (3, 0))
+    assert clustered.keys() == plain.keys()
+    assert all(torch.equal(clustered[name], part) for name, part in plain.items())

@@ -73,7 +73,7 @@ class ColourBatch:
     edge_x: Tensor | None  # (edge labels, …) features of the edge labels
     num_graphs: int
     num_nodes: int
-    taken_from: tuple[Hierarchy, NDArray[Any]] | None = None  # a hierarchy, and which of its graphs these are
+    taken_from: tuple[Hierarchy, NDArray[Any], Tensor] | None = None  # a hierarchy, which of its graphs, its features
 
     @property
     def num_rows(self) -> list[int]:

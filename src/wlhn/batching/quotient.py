@@ -71,7 +71,7 @@ class Quotient:
             edge_x=self.edge_x,
             num_graphs=len(graphs),
             num_nodes=int(sizes.sum()),
-            taken_from=(hierarchy, graphs),
+            taken_from=(hierarchy, graphs, self.x),
         )
 
     def batch_of_nodes(self, nodes: ArrayLike) -> ColourBatch:

@@ -9,6 +9,9 @@ network is trained as ever; when its best epoch is known, a machine is fitted on
 deviations being those of the validation outputs, so answers stay in the network's units. For a classification, outputs
 are taken less their mean over classes, which no answer depends on. The share w of the machine is given, or chosen on
 the validation items too.
+
+Where nodes carry measured numbers no two have the same colour. The machine may then see clusters of them instead, while
+the network sees the numbers.
 """
 
 from __future__ import annotations
@@ -23,19 +26,21 @@ from torch import Tensor
 
 from wlhn.batching.colour_batch import ColourBatch, node_batch
 from wlhn.errors import InputError
+from wlhn.models.machines.clusters import Clusters, rows_of_nodes
 from wlhn.models.machines.subtree import WLOA, WLSVM
 from wlhn.models.machines.wl_linear import WLLinear
 from wlhn.models.wlhn import WLHN, WLHNOptions
 from wlhn.nn.encoders import Channels, check_width
-from wlhn.nn.machine import TASKS
+from wlhn.nn.machine import TASKS, known_targets
 from wlhn.nn.memory import shaped, within
-from wlhn.nn.tree_machine import TreeMachine, known_targets, of_each_target
+from wlhn.nn.tree_machine import TreeMachine, of_each_target
 from wlhn.options.option import option
 
 TREES: dict[str, type[TreeMachine]] = {"wl-oa": WLOA, "wl-svm": WLSVM, "wl-linear": WLLinear}
 PENALTIES = (1.0, 0.1, 10.0, 100.0)  # of equally good ones, the first
 WEIGHTS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9, 0.0)  # likewise
 TREE = "tree_voice."
+CLUSTERS = "clusters."
 CHOSEN = ("rounds", "svm_penalty", "tree_weight", "gain")  # beside what the machine itself remembers
 
 
@@ -43,6 +48,12 @@ CHOSEN = ("rounds", "svm_penalty", "tree_weight", "gain")  # beside what the mac
 class TwoVoicesOptions(WLHNOptions):
     tree_machine: Literal["wl-oa", "wl-svm", "wl-linear"] = option(
         "wl-oa", "The machine on the tree; wl-linear where graphs are many."
+    )
+    tree_clusters: int = option(
+        0,
+        "Clusters (k-means) of nodes' numeric features, which the machine sees instead of the numbers; 0: it sees what "
+        "the network sees.",
+        at_least=0,
     )
     tree_weight: float = option(
         0.5, "Share of the machine in the answer; the network has the rest.", at_least=0, below=1
@@ -62,6 +73,7 @@ class TwoVoices(WLHN):
     def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
         super().__init__(in_channels, out_channels, **keywords)
         self.machine: TreeMachine | None = None
+        self.clusters: Clusters | None = None
         self.gain, self.penalty, self.weight = torch.ones(()), 1.0, self.options.tree_weight
 
     def run_on_colours(self, batch: ColourBatch) -> Tensor:
@@ -69,7 +81,7 @@ class TwoVoices(WLHN):
         network = super().run_on_colours(batch)
         if self.machine is None or self.training:
             return network
-        return self._together(network, self.machine.run_on_colours(batch), self.weight)
+        return self._together(network, self.machine.run_on_colours(self._seen_by_machine(batch)), self.weight)
 
     def forward(
         self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None
@@ -78,7 +90,8 @@ class TwoVoices(WLHN):
         network = super().run_on_colours(node_batch(x, edge_index, batch, edge_attr, len(self.layers)))
         if self.machine is None or self.training:
             return network
-        return self._together(network, self.machine(x, edge_index, batch, edge_attr), self.weight)
+        seen = x if self.clusters is None else self.clusters.encode(x)
+        return self._together(network, self.machine(seen, edge_index, batch, edge_attr), self.weight)
 
     def check_targets(self, y: Tensor, task: str) -> None:
         """A machine can learn from these targets; said before the network is trained."""
@@ -105,9 +118,12 @@ class TwoVoices(WLHN):
             seed: of what is random.
             score: how good outputs for the validation items are; more is better.
         """
-        self.machine = None
+        self.machine = self.clusters = None
         with torch.no_grad():
             network = super().run_on_colours(valid)
+        if self.options.tree_clusters:
+            self.clusters = Clusters.fit(rows_of_nodes(train), self.options.tree_clusters)
+        train, valid = map(self._seen_by_machine, (train, valid))
         best = -torch.inf
         for rounds, penalty in product(range(len(self.layers) + 1), PENALTIES):
             machine = self._machine(rounds, penalty)
@@ -122,9 +138,13 @@ class TwoVoices(WLHN):
             self.weight = max(WEIGHTS, key=lambda weight: score(self._together(network, said, weight)))
         return {"rounds": self.machine.options.rounds, "svm_penalty": self.penalty, "tree_weight": self.weight}
 
+    def _seen_by_machine(self, batch: ColourBatch) -> ColourBatch:
+        return batch if self.clusters is None else self.clusters.encode_batch(batch)
+
     def _machine(self, rounds: int, penalty: float) -> TreeMachine:
         kind, edges = TREES[self.options.tree_machine], self.edge_channels
-        return kind(self.in_channels, self.out_channels, edge_channels=edges, rounds=rounds, svm_penalty=penalty)
+        width = self.in_channels if self.clusters is None else self.clusters.width
+        return kind(width, self.out_channels, edge_channels=edges, rounds=rounds, svm_penalty=penalty)
 
     def _together(self, network: Tensor, tree: Tensor, w: float) -> Tensor:
         assert self.machine is not None
@@ -137,13 +157,15 @@ class TwoVoices(WLHN):
             chosen = {"svm_penalty": self.penalty, "tree_weight": self.weight}
             numbers = {name: torch.tensor(value, dtype=torch.float64) for name, value in chosen.items()}
             numbers |= {"rounds": torch.tensor(self.machine.options.rounds), "gain": self.gain}
+            if self.clusters is not None:
+                numbers |= {CLUSTERS + name: tensor for name, tensor in self.clusters.to_tensors().items()}
             state |= {TREE + name: tensor for name, tensor in (self.machine.state_dict() | numbers).items()}
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """The network's weights and, where it was fitted, the machine."""
         tree = {name.removeprefix(TREE): part for name, part in state_dict.items() if name.startswith(TREE)}
-        self.machine = None
+        self.machine = self.clusters = None
         if tree:
             try:
                 self.machine, self.gain = self._fitted_machine(tree)
@@ -163,8 +185,12 @@ class TwoVoices(WLHN):
             shaped(name, state[name], (), (torch.float64,))
         if not 0 <= float(state["tree_weight"]) < 1:
             raise InputError(f"tree_weight: must be 0 or more and below 1, found {float(state['tree_weight'])}")
+        clusters = {name.removeprefix(CLUSTERS): part for name, part in state.items() if name.startswith(CLUSTERS)}
+        if clusters and isinstance(self.in_channels, int):
+            self.clusters = Clusters.from_tensors(clusters, self.in_channels)
         machine = self._machine(int(state["rounds"]), 1.0)  # the penalty was for learning
-        machine.load_state_dict({name: part for name, part in state.items() if name not in CHOSEN})
+        known = {name: part for name, part in state.items() if name not in CHOSEN and not name.startswith(CLUSTERS)}
+        machine.load_state_dict(known)
         each = () if machine.task == TASKS[0] else (self.out_channels,)
         gain = shaped("gain", state["gain"], each, (torch.float32,))
         if bool((gain < 0).any()):

@@ -149,7 +149,15 @@ def _learn(learner: Any, features: NDArray[Any], y: NDArray[Any]) -> Any:
     """Fit on the known targets: unknown ones weigh nothing."""
     from sklearn.base import is_classifier
 
-    known = ~np.isnan(y) if np.issubdtype(y.dtype, np.floating) else np.ones(len(y), bool)
-    if is_classifier(learner) and len(np.unique(y[known])) < 2:
+    known = known_targets(y, "classification" if is_classifier(learner) else "regression")
+    weight = np.zeros(len(y))
+    weight[known] = 1
+    return learner.fit(features, np.where(weight > 0, y, y[known[0]]), sample_weight=weight)
+
+
+def known_targets(y: NDArray[Any], task: str) -> NDArray[Any]:
+    """Positions of the targets that are known; for a classification they are of two classes at least."""
+    known = np.flatnonzero(~np.isnan(y)) if np.issubdtype(y.dtype, np.floating) else np.arange(len(y))
+    if task == "classification" and len(np.unique(y[known])) < 2:
         raise InputError("targets: all training items have the same class; a machine needs two or more to tell apart")
-    return learner.fit(features, np.where(known, y, y[known][0]), sample_weight=known.astype(float))
+    return known

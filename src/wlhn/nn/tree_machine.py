@@ -209,14 +209,6 @@ def of_each_target(y: Array, task: str) -> list[Array]:
     return [y] if task == "classification" else list(y.reshape(len(y), -1).T)
 
 
-def known_targets(y: Array, task: str) -> Array:
-    """Positions of the targets that are known; for a classification they are of two classes at least."""
-    known = np.flatnonzero(~np.isnan(y)) if np.issubdtype(y.dtype, np.floating) else np.arange(len(y))
-    if task == "classification" and len(np.unique(y[known])) < 2:
-        raise InputError("targets: all training items have the same class; a machine needs two or more to tell apart")
-    return known
-
-
 def constant_answer(y: Array, task: str) -> float | None:
     """The decision value where there is nothing to tell apart: one of many yes-or-no targets may be always yes, never,
     or unknown.

@@ -28,12 +28,12 @@ from wlhn.batching.colour_batch import ColourBatch
 from wlhn.errors import InputError
 from wlhn.hierarchy import Hierarchy
 from wlhn.kernels.colour_counts import ColourCounts
-from wlhn.kernels.kept import can_keep, kept_matrix
+from wlhn.kernels.kept import can_keep, kept_matrix, square_of
 from wlhn.kernels.matching import cut
 from wlhn.nn.encoders import Channels, check_width
-from wlhn.nn.machine import MachineOptions
+from wlhn.nn.machine import MachineOptions, known_targets
 from wlhn.nn.memory import shaped, within
-from wlhn.nn.tree_machine import TreeMachine, constant_answer, known_targets, of_each_target
+from wlhn.nn.tree_machine import TreeMachine, constant_answer, of_each_target
 from wlhn.options.option import option
 
 Array = NDArray[Any]
@@ -66,8 +66,8 @@ class KernelMachine(TreeMachine):
             super().fit_on_colours(batch, y=y, task=task, seed=seed, rows=rows)
             return
         check_width(batch.x, self.in_channels)
-        hierarchy, graphs = batch.taken_from
-        self._solve(self._kept(hierarchy)[np.ix_(graphs, graphs)], y.numpy(), task)
+        hierarchy, graphs, _ = batch.taken_from
+        self._solve(square_of(self._kept(hierarchy), graphs), y.numpy(), task)
         self.task, self.classes, self.learned_from = task, np.unique(y.numpy()), batch
 
     def run_on_colours(self, batch: ColourBatch) -> Tensor:
