@@ -124,7 +124,8 @@ def test_a_full_disk_is_no_failure_of_a_job(data: Path, tmp_path: Path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("{}", "is not the result of a job of this version"), ("{", "is damaged, not JSON")]
+    ("text", "message"),
+    [("{}", "has no field 'job'; remove the file to run the job again"), ("{", "is damaged, not JSON")],
 )
 def test_a_result_that_is_none_is_named(text: str, message: str, data: Path, tmp_path: Path) -> None:
     run(data, tmp_path)

@@ -228,7 +228,7 @@ def test_a_result_file_that_lacks_something_is_named(whole: Path, tmp_path: Path
             (tmp_path / item).write_text(json.dumps(whole_file | {"splits": damaged}))
             ran = wlhn("report", tmp_path, "--out", tmp_path / "RESULTS.md")
             assert ran.code == 2
-            assert f"{item}: is not the outcome of an evaluation (no field '{field}')" in ran.err
+            assert f"{item}, splits 0: has no field '{field}'" in ran.err
         (tmp_path / item).write_text(json.dumps(whole_file))
     assert wlhn("report", tmp_path, "--out", tmp_path / "RESULTS.md").code == 0
 
