@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from wlhn.data.splits import Split, random_splits, stratified_folds
 from wlhn.errors import InputError
 from wlhn.options.checks import check_choice
 from wlhn.runs.claim import CHECKPOINT, claimed, identity
-from wlhn.runs.logging import Logger, Silent
+from wlhn.runs.logging import Logger
 from wlhn.runs.run_folder import save_run
 from wlhn.runs.sharing import write_card
 from wlhn.runs.trained import Trained
@@ -78,7 +79,7 @@ def train(
     device: str = "cpu",
     on_epoch: Callable[[Epoch], None] = lambda epoch: None,
     draw: Callable[[TrainedRun], None] = lambda run: None,
-    log: Callable[[Path], Logger] = lambda folder: Silent(),
+    log: Callable[[Path], Logger] = lambda folder: Logger(),
 ) -> TrainedRun:
     """Train one model and keep it in a folder; an interrupted run in the same folder goes on.
 
@@ -102,7 +103,13 @@ def train(
                 logger.numbers({name: getattr(epoch, name) for name in LOGGED}, epoch.epoch)
                 on_epoch(epoch)
 
-            fitted = _fit(problem, seed, ours / CHECKPOINT, tell, workers, address, device)
+            if workers == 1:
+                fitted = fit(problem, seed, ours / CHECKPOINT, tell, device=device)
+            else:
+                from wlhn.training.data_parallel import fit_together
+
+                team = partial(fit_together, workers=workers, address=address)
+                fitted = team(problem, seed, ours / CHECKPOINT, tell, device=device)
         run = _described(problem, fitted, ours, {"seed": seed, "workers": workers, "device": device}, started)
         draw(run)
         positions = {part: getattr(problem.split, part).tolist() for part in PARTS}
@@ -127,22 +134,6 @@ def _noting(path: Path) -> Iterator[Callable[[Epoch], None]]:
                 raise OSError(error.errno, error.strerror, str(path)) from error
 
         yield note
-
-
-def _fit(
-    problem: Problem,
-    seed: int,
-    checkpoint: Path,
-    tell: Callable[[Epoch], None],
-    workers: int,
-    address: str | None,
-    device: str,
-) -> Fitted:
-    if workers == 1:
-        return fit(problem, seed, checkpoint, tell, device=device)
-    from wlhn.training.data_parallel import fit_together
-
-    return fit_together(problem, seed, checkpoint, tell, workers=workers, address=address, device=device)
 
 
 def _described(problem: Problem, fitted: Fitted, folder: Path, given: dict[str, Any], started: float) -> TrainedRun:

@@ -100,19 +100,14 @@ def instructions() -> str:
 
 
 @cache
-def _made_with() -> tuple[tuple[str, str], ...]:
-    machine = {"processor": processor(), "features": processor_features(), "instructions": instructions()}
-    versions = {name: importlib.metadata.version(name) for name in COUNTED}
-    return tuple((machine | versions).items())
-
-
 def made_with() -> dict[str, str]:
     """All that the last digits of a number depend on, besides code, data and settings: processor and libraries.
 
     >>> sorted(made_with())
     ['features', 'instructions', 'numba', 'numpy', 'processor', 'scikit-learn', 'scipy', 'torch']
     """
-    return dict(_made_with())
+    machine = {"processor": processor(), "features": processor_features(), "instructions": instructions()}
+    return machine | {name: importlib.metadata.version(name) for name in COUNTED}
 
 
 _known_hashes: WeakKeyDictionary[Dataset, str] = WeakKeyDictionary()
