@@ -30,7 +30,19 @@ class Comparison:
 
 
 def compare(first: Outcome, second: Outcome) -> Comparison:
-    """Paired tests of two outcomes of `evaluate` on the same splits; on other splits, an `InputError`."""
+    """Paired tests of two outcomes of `evaluate` on the same splits."""
+    from scipy import stats
+
+    gap, test_over_train = paired_differences(first, second)
+    wilcoxon_p = 1.0
+    if len(gap) > 1 and gap.any():
+        wilcoxon_p = float(stats.wilcoxon(gap, zero_method="zsplit").pvalue)
+    better, worse = int((gap > 0).sum()), int((gap < 0).sum())
+    return Comparison(float(gap.mean()), better, worse, wilcoxon_p, corrected_t_p(gap, test_over_train))
+
+
+def paired_differences(first: Outcome, second: Outcome) -> tuple[NDArray[Any], float]:
+    """(differences split by split, the ratio of test to training items); refused for outcomes on other splits."""
     for what, here, there in (
         ("data", first.plan.data, second.plan.data),
         ("metric", first.metric, second.metric),
@@ -41,15 +53,17 @@ def compare(first: Outcome, second: Outcome) -> Comparison:
     a, b = _scores(first), _scores(second)
     if len(a) != len(b):
         raise InputError(f"compare: {len(a)} runs here and {len(b)} there; compare outcomes of the same extent")
-    gap, wilcoxon_p, corrected_t_p = a - b, 1.0, 1.0
-    if len(gap) > 1 and gap.any():
-        from scipy import stats
+    return a - b, float(np.mean([split.test / split.train for split in first.splits]))
 
-        wilcoxon_p = float(stats.wilcoxon(gap, zero_method="zsplit").pvalue)
-        test_over_train = float(np.mean([split.test / split.train for split in first.splits]))
-        error = math.sqrt((1 / len(gap) + test_over_train) * float(gap.var(ddof=1)))
-        corrected_t_p = 2 * float(stats.t.sf(abs(gap.mean()) / error, df=len(gap) - 1)) if error else 0.0
-    return Comparison(float(gap.mean()), int((gap > 0).sum()), int((gap < 0).sum()), wilcoxon_p, corrected_t_p)
+
+def corrected_t_p(gap: NDArray[Any], test_over_train: float) -> float:
+    """p of the corrected resampled t-test; 1 where there is no difference, or only one."""
+    from scipy import stats
+
+    if len(gap) < 2 or not gap.any():
+        return 1.0
+    error = math.sqrt((1 / len(gap) + test_over_train) * float(gap.var(ddof=1)))
+    return 2 * float(stats.t.sf(abs(gap.mean()) / error, df=len(gap) - 1)) if error else 0.0
 
 
 def _scores(outcome: Outcome) -> NDArray[Any]:

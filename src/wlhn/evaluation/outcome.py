@@ -121,7 +121,7 @@ class Outcome:
         if not outcome.splits:
             raise InputError(f"{where}, splits: must be a list of at least one split")
         for k, split in enumerate(outcome.splits):
-            of_runs = (split.valid, split.test_scores, split.seeds, split.valid_loss, split.scores)
+            of_runs = (split.valid, split.test_scores, split.seeds, split.valid_loss)
             if any(each is not None and len(each) != plan.final_runs for each in of_runs):
                 raise InputError(f"{where}, splits {k}: must have the numbers of {plan.final_runs} final runs")
         return outcome

@@ -11,7 +11,7 @@ from typing import Any
 from wlhn.data.dataset import TargetLevel
 from wlhn.errors import InputError
 from wlhn.evaluation import DEFAULT_GRID
-from wlhn.evaluation.comparison import compare
+from wlhn.evaluation.comparison import corrected_t_p, paired_differences
 from wlhn.evaluation.outcome import OUTCOME, Outcome, read_outcome
 from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.cells import candidates, cell_folder
@@ -150,11 +150,11 @@ def against(cell: Cell, other: Cell | None, digits: int) -> str:
     if other is None or cell.row.key == other.row.key:
         return ""
     try:
-        found = compare(cell.outcome, other.outcome)
+        gap, test_over_train = paired_differences(cell.outcome, other.outcome)
     except InputError:  # other splits, or another number of them
         return ""
-    difference = signed(cell.scale * found.difference, digits)
+    difference = signed(cell.scale * float(gap.mean()), digits)
     if len(cell.outcome.splits) < 2:  # no spread, no test
         return difference
-    p = found.corrected_t_p
+    p = corrected_t_p(gap, test_over_train)
     return f"{difference} ({f'p = {p:.2f}' if p >= 0.005 else 'p < 0.01'})"

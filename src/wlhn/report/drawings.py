@@ -50,7 +50,7 @@ def tinted_graph(
     labels: Sequence[Any] = (),
     title: str = "",
 ) -> None:
-    """A graph whose nodes are tinted from blue (below 0) over white to vermilion: edges (m, 2), a value for each node."""
+    """A graph whose nodes are tinted from blue (below 0) over white to vermilion: edges (m, 2), one value a node."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 

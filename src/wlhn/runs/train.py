@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -96,10 +96,14 @@ def train(
         started = time.time()
         logger.about({"data": dataset.name, "seed": seed} | settings.to_json())
         problem = Problem(dataset, split, settings)
-        with _noting(ours / METRICS_FILE) as note:
+        with (ours / METRICS_FILE).open("w", encoding="utf-8") as lines:
 
             def tell(epoch: Epoch) -> None:
-                note(epoch)
+                try:
+                    lines.write(json.dumps(asdict(epoch)) + "\n")
+                    lines.flush()
+                except OSError as error:  # a full disk: say where
+                    raise OSError(error.errno, error.strerror, lines.name) from error
                 logger.numbers({name: getattr(epoch, name) for name in LOGGED}, epoch.epoch)
                 on_epoch(epoch)
 
@@ -119,21 +123,6 @@ def train(
         known = {} if run.test is None else run.test.metrics
         logger.numbers({f"test_{k}": v for k, v in known.items() if v is not None}, len(fitted.history))
         return run
-
-
-@contextmanager
-def _noting(path: Path) -> Iterator[Callable[[Epoch], None]]:
-    """A function that adds an epoch to a file of lines."""
-    with path.open("w", encoding="utf-8") as lines:
-
-        def note(epoch: Epoch) -> None:
-            try:
-                lines.write(json.dumps(asdict(epoch)) + "\n")
-                lines.flush()
-            except OSError as error:  # a full disk: say where
-                raise OSError(error.errno, error.strerror, str(path)) from error
-
-        yield note
 
 
 def _described(problem: Problem, fitted: Fitted, folder: Path, given: dict[str, Any], started: float) -> TrainedRun:
@@ -165,10 +154,7 @@ def _described(problem: Problem, fitted: Fitted, folder: Path, given: dict[str, 
 
 
 def check_device(device: str, here: bool) -> None:
-    """Whether it is one that models can be trained on, and, if `here`, on this machine.
-
-    >>> check_device("cpu", here=True)
-    """
+    """Whether it is one that models can be trained on, and, if `here`, on this machine."""
     check_choice("device", device, "cpu", "cuda")
     if device == "cuda" and here and not torch.cuda.is_available():
         raise InputError("device cuda: torch finds no GPU here; leave --device out to train on the CPU")
