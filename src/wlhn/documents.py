@@ -1,8 +1,7 @@
 """JSON documents as dataclasses: one writer, and one reader that trusts nothing.
 
 The annotations of a dataclass say what its fields may hold: whole numbers, finite numbers, texts, truth values, choices
-(`Literal`), tuples, mappings, other dataclasses, any of these or None, and `Any` for one text, number or truth value. A
-field that a document does not have keeps its default; what no field asks for is passed over.
+(`Literal`), tuples, mappings, other dataclasses, any of these or None, and `Any` for one text, number or truth value.
 """
 
 from __future__ import annotations
@@ -37,8 +36,11 @@ def fields_to_json(value: Any) -> dict[str, Any]:
     return {each.name: to_json(getattr(value, each.name)) for each in fields(value)}
 
 
-def from_json(kind: type[T], document: Any, where: object, **given: Any) -> T:
-    """A dataclass from an object, or an `InputError` that says where it is wrong; `given` are fields from elsewhere.
+def from_json(kind: type[T], document: Any, where: object, *, only_known: bool = False, **given: Any) -> T:
+    """A dataclass from an object, or an `InputError` that says where it is wrong.
+
+    A field that the object does not have keeps its default; `given` are fields from elsewhere. What no field asks for
+    is passed over, or, inside of it and with `only_known`, refused.
 
     >>> from dataclasses import dataclass
     >>> @dataclass
@@ -55,6 +57,8 @@ def from_json(kind: type[T], document: Any, where: object, **given: Any) -> T:
         raise _wrong(where, "an object", document)
     described: Any = kind
     hints, values = _hints(described), dict(given)
+    if only_known and (strange := [name for name in document if name not in hints]):
+        raise InputError(f"{where}: '{strange[0]}' is not known here")
     for each in fields(described):
         if each.name in document and each.name not in given:
             values[each.name] = _value(hints[each.name], document[each.name], f"{where}, {each.name}")
@@ -88,8 +92,11 @@ def _value(kind: Any, value: Any, where: str) -> Any:
         if not isinstance(value, Mapping):
             raise _wrong(where, "an object", value)
         if origin is Mapping:
-            return {name: _value(inner[1], part, f"{where}, {name}") for name, part in value.items()}
-        return _read_by_itself(kind, value, where) if hasattr(kind, "from_json") else from_json(kind, value, where)
+            keys = [_value(inner[0], name, where) for name in value]
+            return {name: _value(inner[1], value[name], f"{where}, {name}") for name in keys}
+        if not hasattr(kind, "from_json"):
+            return from_json(kind, value, where, only_known=True)
+        return _read_by_itself(kind, value, where)
     wanted, holds = PLAIN[kind]
     if not holds(value):
         raise _wrong(where, wanted, value)

@@ -109,12 +109,8 @@ class Outcome:
     @staticmethod
     def from_json(document: Mapping[str, Any], where: object) -> Outcome:
         """An outcome from what a file holds, or an `InputError` that names the file and what is wrong in it."""
-        plan, work, numerics = (
-            from_json(Plan, document, where),
-            from_json(Work, document, where),
-            document.get("numerics"),
-        )
-        if not isinstance(numerics, dict):
+        plan, work = from_json(Plan, document, where), from_json(Work, document, where)
+        if not isinstance(numerics := document.get("numerics"), dict):
             raise InputError(f"{where}, numerics: must be an object")
         outcome = from_json(Outcome, {**document, **numerics}, where, plan=plan, work=work)
         check_choice(f"{where}, metric", outcome.metric, *METRICS)
