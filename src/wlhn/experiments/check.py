@@ -23,7 +23,7 @@ from wlhn.words import listed
 
 
 def check_cells(table: Table, request: Request) -> Iterator[Finished]:
-    """Check the results of a table that are stored; one that comes out otherwise counts as failed, and by how much."""
+    """Check the results of a table that are stored; one that comes out differently counts as failed."""
     cells = _stored_cells(table, request)
     if not cells:
         raise InputError(f"{request.folder}: has none of these results, so there is nothing to check")
@@ -71,7 +71,7 @@ Numbers = dict[str, float | None]  # of each kind what a final run came to; None
 
 @dataclass(frozen=True)
 class Drift:
-    """A number that came out otherwise."""
+    """A number that came out differently."""
 
     run: str
     kind: str
@@ -98,11 +98,11 @@ def _in_words(drift: list[Drift], runs: int, outcome: Outcome) -> str:
     ]
     far = [f"{KINDS[w.kind]} by up to {w.size:.3g} ({w.run}: {w.now}, stored {w.before})" for w in worst]
     many = len({each.run for each in drift})
-    return f"{many} of {runs} runs came out otherwise: {listed(far)}; {reasons(outcome.work)}"
+    return f"{many} of {runs} runs came out differently: {listed(far)}; {reasons(outcome.work)}"
 
 
 def reasons(then: Work) -> str:
-    """What may be the reason that numbers are others now: what differs of the code, processor and libraries.
+    """Why numbers may differ: what is no longer the same of code, processor and libraries.
 
     >>> reasons(Work(1, 1.0, code_version(), made_with()))
     'code, processor and libraries are the same'

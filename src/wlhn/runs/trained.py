@@ -37,7 +37,7 @@ SETTLED = 50  # batches after which running statistics, which move by a tenth, h
 
 @dataclass(frozen=True)
 class Unseen:
-    """How much of some graphs training had not.
+    """How much of some graphs was not there in training.
 
     >>> Unseen(1, 0, (0, 2)) + Unseen(1, 1, (1, 3))
     Unseen(nodes=2, edges=1, colours=(1, 5))
