@@ -182,8 +182,9 @@ class _Running:
 
     def job(self, split: int, settings: Settings, run: int, test: bool, stops: Sequence[tuple[int, float]] = ()) -> Job:
         """Run 0 selects; runs 1, 2, … are final."""
-        split_hash = self.asked.shared.splits[split].hash
-        return Job.of(self.plan, split, split_hash, settings, 1000 * self.plan.seed + run, test, stops)
+        seed, split_hash = 1000 * self.plan.seed + run, self.asked.shared.splits[split].hash
+        given = {"settings": settings, "seed": seed, "test": test, "stops": tuple(stops)}
+        return Job.of(self.plan, split=split, split_hash=split_hash, **given)
 
     def select(self, even_one: bool = False) -> tuple[list[list[int]], list[Row]]:
         """(the candidates that were tried, their results), split by split; a single candidate needs no selection."""

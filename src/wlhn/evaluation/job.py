@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from wlhn.documents import to_json
 from wlhn.errors import InputError
@@ -32,22 +33,9 @@ class Job:
     stops: tuple[Stop, ...] = ()  # what it has to reach by when, not to be stopped
 
     @staticmethod
-    def of(
-        plan: Plan, split: int, split_hash: str, settings: Settings, seed: int, test: bool, stops: Sequence[Stop] = ()
-    ) -> Job:
-        """A job of an evaluation with this plan."""
-        return Job(
-            data=plan.data,
-            data_hash=plan.data_hash,
-            protocol=plan.protocol,
-            protocol_seed=plan.seed,
-            split=split,
-            split_hash=split_hash,
-            settings=settings,
-            seed=seed,
-            test=test,
-            stops=tuple(stops),
-        )
+    def of(plan: Plan, **rest: Any) -> Job:
+        """A job of an evaluation with this plan; the rest of its fields by name."""
+        return Job(data=plan.data, data_hash=plan.data_hash, protocol=plan.protocol, protocol_seed=plan.seed, **rest)
 
     @property
     def name(self) -> str:

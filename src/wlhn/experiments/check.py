@@ -125,7 +125,9 @@ def _final_runs(outcome: Outcome) -> list[tuple[Job, Numbers]]:
     runs = []
     for run in range(outcome.plan.final_runs):
         for k, split in enumerate(outcome.splits):
-            job = Job.of(outcome.plan, k, split.hash, split.settings, split.seeds[run], test=True)
+            job = Job.of(
+                outcome.plan, split=k, split_hash=split.hash, settings=split.settings, seed=split.seeds[run], test=True
+            )
             losses = split.valid_loss or [None] * outcome.plan.final_runs
             runs.append((job, {"test": split.test_scores[run], "valid": split.valid[run], "valid_loss": losses[run]}))
     return runs
