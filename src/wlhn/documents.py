@@ -40,7 +40,7 @@ def from_json(kind: type[T], document: Any, where: object, *, only_known: bool =
     """A dataclass from an object, or an `InputError` that says where it is wrong.
 
     A field that the object does not have keeps its default; `given` are fields from elsewhere. What no field asks for
-    is passed over, or, inside of it and with `only_known`, refused.
+    is passed over, or with `only_known` refused, here and in objects inside.
 
     >>> from dataclasses import dataclass
     >>> @dataclass
@@ -61,7 +61,7 @@ def from_json(kind: type[T], document: Any, where: object, *, only_known: bool =
         raise InputError(f"{where}: '{strange[0]}' is not known here")
     for each in fields(described):
         if each.name in document and each.name not in given:
-            values[each.name] = _value(hints[each.name], document[each.name], f"{where}, {each.name}")
+            values[each.name] = _value(hints[each.name], document[each.name], f"{where}, {each.name}", only_known)
         elif each.name not in given and each.default is each.default_factory is MISSING:
             raise InputError(f"{where}: has no field '{each.name}'")
     return kind(**values)
@@ -72,11 +72,11 @@ def _hints(kind: Any) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def _value(kind: Any, value: Any, where: str) -> Any:
+def _value(kind: Any, value: Any, where: str, only_known: bool) -> Any:
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         (kind,) = (each for each in inner if each is not NoneType)
-        return None if value is None else _value(kind, value, where)
+        return None if value is None else _value(kind, value, where, only_known)
     if origin is Literal:
         if value not in inner:
             raise _wrong(where, listed(inner, "or"), value)
@@ -85,17 +85,15 @@ def _value(kind: Any, value: Any, where: str) -> Any:
         kinds = inner[:1] * len(value) if inner[-1] is ... and isinstance(value, list) else inner
         if not isinstance(value, list) or len(value) != len(kinds):
             raise _wrong(where, "a list" if inner[-1] is ... else f"a list of {len(inner)}", value)
-        return tuple(
-            _value(each, part, f"{where} {k}") for k, (each, part) in enumerate(zip(kinds, value, strict=True))
-        )
+        return tuple(_value(kinds[k], part, f"{where} {k}", only_known) for k, part in enumerate(value))
     if origin is Mapping or is_dataclass(kind):
         if not isinstance(value, Mapping):
             raise _wrong(where, "an object", value)
         if origin is Mapping:
-            keys = [_value(inner[0], name, where) for name in value]
-            return {name: _value(inner[1], value[name], f"{where}, {name}") for name in keys}
+            keys = [_value(inner[0], name, where, only_known) for name in value]
+            return {name: _value(inner[1], value[name], f"{where}, {name}", only_known) for name in keys}
         if not hasattr(kind, "from_json"):
-            return from_json(kind, value, where, only_known=True)
+            return from_json(kind, value, where, only_known=only_known)
         return _read_by_itself(kind, value, where)
     wanted, holds = PLAIN[kind]
     if not holds(value):
