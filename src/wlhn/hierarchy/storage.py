@@ -94,7 +94,8 @@ def encode_ids(names: Sequence[Any]) -> NDArray[Any]:
         try:
             texts.append(json.dumps(name, default=np.generic.item))  # numpy's numbers are numbers
         except TypeError:
-            raise InputError(f"node {name!r}: only names of text, numbers and tuples of them can be saved") from None
+            said = f"node {name!r}: only names made of text, numbers and tuples of them can be saved"
+            raise InputError(said) from None
     return np.array(texts)
 
 
