@@ -8,8 +8,8 @@ import wlhn
 
 # A room knows only itself and the rooms above it in this list.
 ROOMS = """
-    errors words notebook files plugins options hyperbolic loops graphs hierarchy data kernels batching ops embeddings
-    nn models training runs evaluation inspection report bench experiments estimators cli __main__
+    errors words documents notebook files plugins options hyperbolic loops graphs hierarchy data kernels batching ops
+    embeddings nn models training runs evaluation inspection report bench experiments estimators cli __main__
 """.split()  # noqa: SIM905
 LARGEST_ROOM = 20  # files
 SOURCE = Path(wlhn.__file__).parent

@@ -17,33 +17,13 @@ if TYPE_CHECKING:
 
 # Where the public names live. They are imported when first used: torch takes seconds, and `wlhn --version` needs none.
 _HOMES = {
-    "Assignment": "wlhn.hierarchy",
-    "GraphClassifier": "wlhn.estimators",
-    "GraphEmbedder": "wlhn.estimators",
-    "GraphRegressor": "wlhn.estimators",
-    "Graphs": "wlhn.graphs",
-    "Hierarchy": "wlhn.hierarchy",
-    "InputError": "wlhn.errors",
-    "NodeClassifier": "wlhn.estimators",
-    "NodeRegressor": "wlhn.estimators",
-    "OptimalAssignmentKernel": "wlhn.kernels",
-    "Quality": "wlhn.embeddings",
-    "Tree": "wlhn.hierarchy",
-    "TreeEmbedding": "wlhn.embeddings",
-    "TreeWasserstein": "wlhn.kernels",
-    "WLFeatures": "wlhn.kernels",
-    "WLKernel": "wlhn.kernels",
-    "as_graphs": "wlhn.graphs",
-    "assign": "wlhn.hierarchy",
-    "colour_names": "wlhn.hierarchy",
-    "diffhypcon": "wlhn.embeddings",
-    "poincare_distance": "wlhn.hyperbolic",
-    "quality": "wlhn.embeddings",
-    "refine": "wlhn.hierarchy",
-    "sala": "wlhn.embeddings",
-    "sarkar": "wlhn.embeddings",
-    "sarkar_points": "wlhn.embeddings",
-    "wl_distance": "wlhn.hierarchy",
+    "wlhn.embeddings": ("Quality", "TreeEmbedding", "diffhypcon", "quality", "sala", "sarkar", "sarkar_points"),
+    "wlhn.errors": ("InputError",),
+    "wlhn.estimators": ("GraphClassifier", "GraphEmbedder", "GraphRegressor", "NodeClassifier", "NodeRegressor"),
+    "wlhn.graphs": ("Graphs", "as_graphs"),
+    "wlhn.hierarchy": ("Assignment", "Hierarchy", "Tree", "assign", "colour_names", "refine", "wl_distance"),
+    "wlhn.hyperbolic": ("poincare_distance",),
+    "wlhn.kernels": ("OptimalAssignmentKernel", "TreeWasserstein", "WLFeatures", "WLKernel"),
 }
 __all__ = [
     "Assignment",
@@ -77,10 +57,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'wlhn' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module 'wlhn' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted({*globals(), *__all__})

@@ -23,7 +23,7 @@ Value = TypeVar("Value")
 
 
 class Registry(Generic[Value]):
-    """Values by name. Ours are named as "module:attribute" and imported when they are asked for.
+    """Values by name. Of ours, those that are named as "module:attribute" are imported when they are asked for.
 
     >>> shapes = Registry("shape", "example.shapes", {"path": "pathlib:PurePath"})
     >>> shapes.register("text", str)
@@ -34,7 +34,7 @@ class Registry(Generic[Value]):
     wlhn.errors.InputError: shape 'circle' is not known; known are path, text
     """
 
-    def __init__(self, kind: str, group: str, places: Mapping[str, str]) -> None:
+    def __init__(self, kind: str, group: str, places: Mapping[str, str | Value]) -> None:
         self.kind, self.group, self.places = kind, group, dict(places)
         self.registered: dict[str, Value] = {}
 
@@ -55,7 +55,10 @@ class Registry(Generic[Value]):
         if name in self.registered:
             return self.registered[name]
         if name in self.places:
-            module, _, attribute = self.places[name].partition(":")
+            place = self.places[name]
+            if not isinstance(place, str):
+                return place
+            module, _, attribute = place.partition(":")
             value: Value = getattr(import_module(module), attribute)
             return value
         if name in self._entry_points():

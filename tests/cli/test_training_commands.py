@@ -194,11 +194,11 @@ def test_models_lists_all_of_them_and_what_each_can_be_told(wlhn: Any) -> None:
     [
         ({"epochs": [3], "hidden_channels": [8, 16]}, "'epochs' is not known here; a grid has the form"),
         ({"grid": {"hiden_channels": [8, 16]}}, "no model has an option 'hiden_channels'"),
-        ({"grid": {"epochs": 3}}, "must be a list of values to try, found 3"),
-        ({"models": {"gnn": {}}}, "'gnn' is not known here"),
-        ({"together": [{"epochs": 3}]}, "must be a list of objects to try, found {'epochs': 3}"),
+        ({"grid": {"epochs": 3}}, "grid, epochs: must be a list, found 3"),
+        ({"models": {"gnn": {}}}, "models: must be wlhn, "),
+        ({"together": [{"epochs": 3}]}, "together 0: must be a list, found {'epochs': 3}"),
         ({"featureless": {"together": [[{"epoch": 3}]]}}, "no model has an option 'epoch'"),
-        ({"models": {"gin": {"levels": {"edge": {}}}}}, "the grid, models, gin, levels: 'edge' is not known here"),
+        ({"models": {"gin": {"levels": {"edge": {}}}}}, "models, gin, levels: must be graph or node, found 'edge'"),
         ({"levels": {"node": {"epochs": 3}}}, "'epochs' is not known here"),
         ([], "must be a JSON object, found list"),
         (

@@ -107,7 +107,7 @@ def test_the_printed_command_makes_the_cell_again(whole: Path, tmp_path: Path) -
     assert numbers(tmp_path) == numbers(whole)
 
 
-def test_a_check_finds_a_result_that_comes_out_otherwise(whole: Path, grid: Path, tmp_path: Path) -> None:
+def test_a_check_finds_a_result_that_comes_out_differently(whole: Path, grid: Path, tmp_path: Path) -> None:
     """Without jobs, as in a clone: all final runs are the same again; the least change of one is found, and named."""
     shutil.copytree(whole, tmp_path, ignore=shutil.ignore_patterns("jobs"), dirs_exist_ok=True)
     run(tmp_path, grid, "--final-runs", "2")
@@ -130,7 +130,7 @@ def test_a_check_finds_a_result_that_comes_out_otherwise(whole: Path, grid: Path
         path.write_text(json.dumps(outcome))
         ran = wlhn(*command, "3")  # the first runs on the two splits, and the second on the first
         assert ran.code == 2
-        said = f"1 of 3 runs came out otherwise: {kind} by up to 0.25 (split 0, seed 2: {score}, stored"
+        said = f"1 of 3 runs came out differently: {kind} by up to 0.25 (split 0, seed 2: {score}, stored"
         assert f"MUTAG, gin: failed: {said}" in ran.err
         assert "torch was 0.1 and is " in ran.err
         assert "not recorded: processor" in ran.err
@@ -145,7 +145,7 @@ def test_a_check_finds_a_result_that_comes_out_otherwise(whole: Path, grid: Path
     path.write_text(json.dumps(outcome))
     ran = wlhn(*command, "3")
     assert re.search(
-        r"otherwise: test score by up to \S+e-1\d \(split 0, seed 2: .*; not recorded: processor, ", ran.err
+        r"differently: test score by up to \S+e-1\d \(split 0, seed 2: .*; not recorded: processor, ", ran.err
     )
     path.write_text(json.dumps(json.loads(before[path]) | {"data_hash": "0" * 12}))
     ran = wlhn(*command, "1", "--jobs", "2")
@@ -228,7 +228,7 @@ def test_a_result_file_that_lacks_something_is_named(whole: Path, tmp_path: Path
             (tmp_path / item).write_text(json.dumps(whole_file | {"splits": damaged}))
             ran = wlhn("report", tmp_path, "--out", tmp_path / "RESULTS.md")
             assert ran.code == 2
-            assert f"{item}: is not the outcome of an evaluation (no field '{field}')" in ran.err
+            assert f"{item}, splits 0: has no field '{field}'" in ran.err
         (tmp_path / item).write_text(json.dumps(whole_file))
     assert wlhn("report", tmp_path, "--out", tmp_path / "RESULTS.md").code == 0
 

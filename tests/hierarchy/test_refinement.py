@@ -145,13 +145,13 @@ def test_a_directed_signature_is_two(graphs: Graphs, labelled: bool) -> None:
     labels = graphs.edge_label if labelled else np.zeros(graphs.num_edges, int)
     edges = list(zip(*graphs.edge_index.tolist(), labels.tolist(), strict=True))
     for t in (1, 2):
+        ptr, colour, edge, times = hierarchy.signature(t)
         for outward in (False, True):
-            ptr, colour, edge, times = hierarchy.signature(t).one_way(outward)
             values = [0] if hierarchy.edge_values is None else hierarchy.edge_values.tolist()
             for v in range(graphs.num_nodes):
                 row = slice(*ptr[hierarchy.colours[t][v] : hierarchy.colours[t][v] + 2])
                 entries = zip(colour[row].tolist(), edge[row].tolist(), times[row].tolist(), strict=True)
-                ours = sorted((c, values[e]) for c, e, n in entries for _ in range(n))
+                ours = sorted((c, values[e // 2]) for c, e, n in entries if e % 2 == outward for _ in range(n))
                 ends = [(b, label) if outward else (a, label) for a, b, label in edges if (a if outward else b) == v]
                 assert ours == sorted((int(hierarchy.colours[t - 1][u]), label) for u, label in ends)
 

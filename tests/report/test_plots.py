@@ -8,6 +8,7 @@ import pytest
 
 import wlhn
 from wlhn.errors import InputError
+from wlhn.report.agreement import correlation_by_length, distance_panels
 from wlhn.report.depth import depth_accuracy
 from wlhn.report.drawings import layout, refinement_steps, tinted_graph
 from wlhn.report.matrices import distance_heatmap
@@ -32,6 +33,8 @@ def test_every_plot_writes_the_same_whole_file_twice_whatever_the_names(tmp_path
         "graph": lambda p: tinted_graph(edges, np.linspace(-1, 1, 9), p, labels=HOSTILE, title=name),
         "steps": lambda p: refinement_steps(edges, hierarchy.colours, p, title=HOSTILE[1]),
         "heat": lambda p: distance_heatmap(d, p, group=[0] * 4 + [1] * 5, title=HOSTILE[3], unit=name),
+        "panels": lambda p: distance_panels({n: {0: [0] * 5, 2: [1, 2, 3, 4, 5]} for n in HOSTILE}, p),
+        "tau": lambda p: correlation_by_length([1.0, 3.0], {name: [[0.3, 0.4], [0.5, 0.5]]}, {HOSTILE[1]: 0.57}, p),
         "depth": lambda p: depth_accuracy([1, 2], {n: [0.5, 0.6] for n in HOSTILE}, p, metric=HOSTILE[1]),
     }
     for kind, draw in plots.items():

@@ -60,8 +60,8 @@ DOCUMENTS: list[tuple[str, str, Any, str]] = [  # file, field, value, what is sa
     ("config", "out_channels", 2**70, "out_channels: must be a whole number"),
     ("config", "classes", [0], "classes: must be a list of 2 names"),
     ("config", "level", "edge", "level: must be graph or node"),
-    ("config", "task", "guess", "task: must be one of classification"),
-    ("config", "targets", [1], "targets: must be a list of names"),
+    ("config", "task", "guess", "task: must be classification, binary"),
+    ("config", "targets", [1], "targets 0: must be a text"),
     ("config", "columns", [{"name": "a"}], "columns 0: has no field"),
     ("config", "shift", [0.0] * 5, "shift: must be a number, or 2 of them"),
     ("config", "scale", 0.0, "scale: must be above 0"),
@@ -73,7 +73,7 @@ DOCUMENTS: list[tuple[str, str, Any, str]] = [  # file, field, value, what is sa
     ("vocabulary", "nodes.inputs", [], "columns, width: must be 1, as `nodes` has it"),
     ("vocabulary", "nodes", None, "vocabulary.json, nodes: must be an object"),
     ("vocabulary", "nodes.quantiles", {"edges": [[0.5]]}, "quantiles: must be null without numbers"),
-    ("vocabulary", "nodes.clusters", {"centres": []}, "clusters: must be null without numbers"),
+    ("vocabulary", "nodes.clusters", {"centres": [], "deviation": []}, "clusters: must be null without numbers"),
     ("vocabulary", "edges", "labels", "edges: must be there if, and only if, the model sees edges"),
 ]
 

@@ -11,6 +11,7 @@ from tiny import tiny
 
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import Split, stratified_folds
+from wlhn.documents import from_json
 from wlhn.errors import InputError
 from wlhn.runs.scoring import score, targets_for
 from wlhn.runs.train import default_split, train
@@ -90,7 +91,7 @@ def test_what_cannot_be_said_is_none_and_items_without_a_target_do_not_count() -
 def test_scores_come_back_from_their_json() -> None:
     y, logits, _ = drawn(3)
     scores = scores_of("classification", y, logits, ("a", "b", "c"))
-    assert Scores.from_json(scores.to_json()) == scores
+    assert from_json(Scores, scores.to_json(), "here") == scores
 
 
 def small_problem(dataset: Dataset, **options: object) -> Problem:

@@ -32,8 +32,8 @@ from wlhn.errors import InputError
 from wlhn.evaluation.evaluate import JOBS, evaluate
 from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.job import JobResult
+from wlhn.evaluation.job_folder import read_result
 from wlhn.evaluation.protocols import PROTOCOLS
-from wlhn.files import read_json
 from wlhn.graphs import to_pyg
 from wlhn.training.settings import Settings
 
@@ -76,7 +76,7 @@ def measure_evaluation(
         with tempfile.TemporaryDirectory(prefix="wlhn") as folder:
             asked: dict[str, Any] = {"num_splits": splits, "final_runs": final_runs, "seed": seed}
             evaluate(dataset, candidates, Path(folder), protocol=protocol, **asked)
-            done[:] = [JobResult.from_json(read_json(path)) for path in sorted((Path(folder) / JOBS).glob("*.json"))]
+            done[:] = [read_result(path) for path in sorted((Path(folder) / JOBS).glob("*.json"))]
 
     with threads(1):
         gin = make_jobs(dataset, splits)

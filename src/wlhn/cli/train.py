@@ -55,7 +55,7 @@ def train(
 ) -> None:
     """Train one model and keep it in a run folder; a run that was interrupted goes on in the same folder."""
     from wlhn.loops.parallel import torch_threads
-    from wlhn.runs.logging import Silent, make_logger
+    from wlhn.runs.logging import Logger, make_logger
     from wlhn.runs.train import train as train_run
     from wlhn.training.settings import Settings
 
@@ -88,7 +88,7 @@ def train(
             device=device,
             on_epoch=show,
             draw=_draw,
-            log=lambda folder: Silent() if log is None else make_logger(log, folder, folder.name),
+            log=lambda folder: Logger() if log is None else make_logger(log, folder, folder.name),
         )
     if json:
         print_json({"run": str(run.folder), **run.about, "settings": settings.to_json()})

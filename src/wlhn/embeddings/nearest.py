@@ -33,8 +33,4 @@ def nearest(distance: Tensor, count: int) -> Tensor:
     >>> nearest(torch.tensor([3.0, 1.0, 2.0, 1.0]), count=3)
     tensor([1, 3, 2])
     """
-    if not len(distance) or count < 1:
-        return torch.empty(0, dtype=torch.int64)
-    reach = distance.kthvalue(min(count, len(distance))).values
-    within = torch.nonzero(distance <= reach)[:, 0]
-    return within[torch.sort(distance[within], stable=True).indices[:count]]
+    return torch.sort(distance, stable=True).indices[: max(count, 0)]

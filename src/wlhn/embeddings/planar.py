@@ -20,9 +20,7 @@ from torch import Tensor
 from wlhn.hierarchy import Tree
 from wlhn.hyperbolic.polar import half_angle_distance, to_ball
 
-POWER = (
-    0.6  # a slice is as wide as the leaves below to this power: large branches get more room, small ones can be seen
-)
+POWER = 0.6  # slices are as wide as the leaves below to this power: large branches get more, small ones can be seen
 EQUAL = 0.25  # the part of a slice that children share evenly, so that none starves beside a large one
 SHORTEST, LONGEST = 0.75, 2.2  # edges
 FARTHEST = 18.0  # from the root: beyond it points could not be told from the circle

@@ -31,12 +31,18 @@ class Comparison:
 
 def compare(first: Outcome, second: Outcome) -> Comparison:
     """Paired tests of two outcomes of `evaluate` on the same splits."""
-    a, b, ratio = paired_scores(first, second)
-    return compare_scores(a, b, ratio)
+    from scipy import stats
+
+    gap, test_over_train = paired_differences(first, second)
+    wilcoxon_p = 1.0
+    if len(gap) > 1 and gap.any():
+        wilcoxon_p = float(stats.wilcoxon(gap, zero_method="zsplit").pvalue)
+    better, worse = int((gap > 0).sum()), int((gap < 0).sum())
+    return Comparison(float(gap.mean()), better, worse, wilcoxon_p, corrected_t_p(gap, test_over_train))
 
 
-def paired_scores(first: Outcome, second: Outcome) -> tuple[NDArray[Any], NDArray[Any], float]:
-    """Scores of two outcomes, split by split, and the ratio of test to training items; refused on other splits."""
+def paired_differences(first: Outcome, second: Outcome) -> tuple[NDArray[Any], float]:
+    """(differences split by split, the ratio of test to training items); refused for outcomes on other splits."""
     for what, here, there in (
         ("data", first.plan.data, second.plan.data),
         ("metric", first.metric, second.metric),
@@ -47,31 +53,15 @@ def paired_scores(first: Outcome, second: Outcome) -> tuple[NDArray[Any], NDArra
     a, b = _scores(first), _scores(second)
     if len(a) != len(b):
         raise InputError(f"compare: {len(a)} runs here and {len(b)} there; compare outcomes of the same extent")
-    return a, b, float(np.mean([split.test / split.train for split in first.splits]))
-
-
-def compare_scores(a: NDArray[Any], b: NDArray[Any], test_over_train: float) -> Comparison:
-    """Paired tests of scores on the same splits, given the ratio of test to training items.
-
-    >>> a, b = np.array([0.9, 0.8, 0.85, 0.9, 0.7, 0.9]), np.array([0.8, 0.75, 0.8, 0.8, 0.65, 0.85])
-    >>> result = compare_scores(a, b, test_over_train=1 / 9)
-    >>> round(result.difference, 3), result.better, result.wilcoxon_p < 0.05
-    (0.067, 6, True)
-    """
-    from scipy import stats
-
-    gap = a - b
-    if len(gap) < 2 or not gap.any():
-        return Comparison(float(gap.mean()), int((gap > 0).sum()), int((gap < 0).sum()), 1.0, 1.0)
-    wilcoxon = float(stats.wilcoxon(gap, zero_method="zsplit").pvalue)
-    t_p = corrected_t_p(gap, test_over_train)
-    return Comparison(float(gap.mean()), int((gap > 0).sum()), int((gap < 0).sum()), wilcoxon, t_p)
+    return a - b, float(np.mean([split.test / split.train for split in first.splits]))
 
 
 def corrected_t_p(gap: NDArray[Any], test_over_train: float) -> float:
-    """p of the corrected resampled t-test for differences of which not all are 0."""
+    """p of the corrected resampled t-test; 1 where there is no difference, or only one."""
     from scipy import stats
 
+    if len(gap) < 2 or not gap.any():
+        return 1.0
     error = math.sqrt((1 / len(gap) + test_over_train) * float(gap.var(ddof=1)))
     return 2 * float(stats.t.sf(abs(gap.mean()) / error, df=len(gap) - 1)) if error else 0.0
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import splits_hash
@@ -42,22 +44,9 @@ from wlhn.training.settings import Settings
 JOBS = "jobs"  # the folder of jobs in that of an evaluation
 
 
-def evaluate(
-    dataset: Dataset,
-    candidates: Sequence[Settings],
-    folder: Path,
-    *,
-    protocol: str | Protocol = "ten-fold",
-    grid: str = "given in Python",
-    seed: int = 0,
-    final_runs: int | None = None,
-    num_splits: int | None = None,
-    search: int | None = None,
-    workers: Workers | None = None,
-    retry_failed: bool = False,
-    on_progress: OnProgress = ignore_progress,
-) -> Outcome:
-    """Evaluate a model; what is done already in the folder, the whole or some of its jobs, is not done again.
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """An evaluation of one model on one data set, as it is asked for.
 
     Args:
         dataset: any data set, also one that exists in memory alone.
@@ -69,125 +58,133 @@ def evaluate(
         final_runs: on each split, where not as many as the protocol has.
         num_splits: keep to the first splits. Neither this nor `final_runs` goes below what the folder has.
         search: try so many candidates on each split instead of all.
-        workers: who does the jobs; this process where None.
+        workers: who does the jobs; this process by default.
         retry_failed: whether jobs that failed before are tried again.
         on_progress: hears of `Progress` as jobs are done.
     """
-    given = _Given(dataset, candidates, protocol, grid, seed, final_runs, num_splits, search)
-    with _claimed(folder):
-        before = read_plan(folder, validation_only=False)
-        plan = begin(folder, given.plan, before)
-        if before == plan:
-            finish(folder)
-            return read_outcome(folder)  # its jobs need not be there: a repository keeps outcomes alone
-        with (workers or Workers()).started(given.shared) as started:
-            running = _Running(given, plan, folder, started, retry_failed, on_progress)
-            tried, selection = running.select()
-            outcome = running.assess(tried, selection)
-        write_outcome(folder, outcome)
-        finish(folder)
-        return outcome
 
+    dataset: Dataset
+    candidates: Sequence[Settings]
+    folder: Path
+    protocol: str | Protocol = "ten-fold"
+    grid: str = "given in Python"
+    seed: int = 0
+    final_runs: int | None = None
+    num_splits: int | None = None
+    search: int | None = None
+    workers: Workers = Workers()  # noqa: RUF009  (frozen)
+    retry_failed: bool = False
+    on_progress: OnProgress = ignore_progress
 
-def compare_candidates(
-    dataset: Dataset,
-    candidates: Sequence[Settings],
-    folder: Path,
-    *,
-    protocol: str | Protocol = "ten-fold",
-    grid: str = "given in Python",
-    seed: int = 0,
-    num_splits: int | None = None,
-    workers: Workers | None = None,
-    retry_failed: bool = False,
-    on_progress: OnProgress = ignore_progress,
-) -> ValidationOutcome:
-    """How each candidate does on the validation items: the selection of `evaluate` alone. Test items stay unseen."""
-    given = _Given(dataset, candidates, protocol, grid, seed, None, num_splits, None)
-    with _claimed(folder):
-        before = read_plan(folder, validation_only=True)
-        plan = begin(folder, given.plan, before)
-        with (workers or Workers()).started(given.shared) as started:
-            _, selection = _Running(given, plan, folder, started, retry_failed, on_progress).select(even_one=True)
-        done = [result for row in selection for result in row]
-        outcome = ValidationOutcome(plan, done[0].metric, candidate_means(plan, selection), work(done))
-        write_outcome(folder, outcome)
-        finish(folder)
-        return outcome
-
-
-def _claimed(folder: Path) -> AbstractContextManager[None]:
-    """The folder of an evaluation as this process's alone."""
-    check_free(folder, PLAN, OUTCOME, VALIDATION, JOBS, PROGRESS)
-    return only_writer(folder, "evaluation")
-
-
-class _Given:
-    """What an evaluation is about: its plan, and what its jobs share."""
-
-    def __init__(
-        self,
-        dataset: Dataset,
-        candidates: Sequence[Settings],
-        protocol: str | Protocol,
-        grid: str,
-        seed: int,
-        final_runs: int | None,
-        num_splits: int | None,
-        search: int | None,
-    ) -> None:
-        if not candidates:
+    def __post_init__(self) -> None:
+        if not self.candidates:
             raise InputError("candidates: there are none; give the settings of at least one")
-        if len({settings.model for settings in candidates}) > 1:
+        if len({settings.model for settings in self.candidates}) > 1:
             raise InputError("candidates: must all be of one model; evaluate one model after the other")
-        protocol = PROTOCOLS[protocol] if isinstance(protocol, str) else protocol
-        splits = [split.check_fits(len(dataset), dataset.name) for split in protocol.splits(dataset, seed)]
-        self.shared = Shared(dataset, data_hash(dataset), tuple(splits), protocol.score)
-        self.plan = Plan(
-            data=dataset.name,
+
+    def run(self) -> Outcome:
+        """Select and assess; what is done already in the folder, the whole or some of its jobs, is not done again."""
+        with self._claimed():
+            before = read_plan(self.folder, validation_only=False)
+            plan = begin(self.folder, self.plan, before)
+            if before == plan:
+                finish(self.folder)
+                return read_outcome(self.folder)  # its jobs need not be there: a repository keeps outcomes alone
+            with self.workers.started(self.shared) as started:
+                running = _Running(self, plan, started)
+                outcome = running.assess(*running.select())
+            write_outcome(self.folder, outcome)
+            finish(self.folder)
+            return outcome
+
+    def compare_candidates(self) -> ValidationOutcome:
+        """How each candidate does on the validation items: selection alone. Test items stay unseen."""
+        with self._claimed():
+            plan = begin(self.folder, self.plan, read_plan(self.folder, validation_only=True))
+            with self.workers.started(self.shared) as started:
+                _, selection = _Running(self, plan, started).select(even_one=True)
+            done = [result for row in selection for result in row]
+            outcome = ValidationOutcome(plan, done[0].metric, candidate_means(plan, selection), work(done))
+            write_outcome(self.folder, outcome)
+            finish(self.folder)
+            return outcome
+
+    def _claimed(self) -> AbstractContextManager[None]:
+        """The folder as this process's alone."""
+        check_free(self.folder, PLAN, OUTCOME, VALIDATION, JOBS, PROGRESS)
+        return only_writer(self.folder, "evaluation")
+
+    @cached_property
+    def _protocol(self) -> Protocol:
+        return PROTOCOLS[self.protocol] if isinstance(self.protocol, str) else self.protocol
+
+    @cached_property
+    def shared(self) -> Shared:
+        """What its jobs share."""
+        splits = self._protocol.splits(self.dataset, self.seed)
+        fitting = (split.check_fits(len(self.dataset), self.dataset.name) for split in splits)
+        return Shared(self.dataset, data_hash(self.dataset), tuple(fitting), self._protocol.score)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What it depends on, in the extent that is asked for."""
+        splits = self.shared.splits
+        return Plan(
+            data=self.dataset.name,
             data_hash=self.shared.data_hash,
-            model=candidates[0].model,
-            protocol=protocol.name,
-            grid=grid,
-            candidates=tuple(candidates),
-            seed=seed,
+            model=self.candidates[0].model,
+            protocol=self._protocol.name,
+            grid=self.grid,
+            candidates=tuple(self.candidates),
+            seed=self.seed,
             splits_hash=splits_hash(splits),
-            num_splits=num_splits if num_splits is not None and num_splits < len(splits) else None,
-            final_runs=final_runs or protocol.final_runs,
-            search=search,
+            num_splits=self.num_splits if self.num_splits is not None and self.num_splits < len(splits) else None,
+            final_runs=self.final_runs or self._protocol.final_runs,
+            search=self.search,
         )
 
 
-@dataclass(frozen=True)
+def evaluate(dataset: Dataset, candidates: Sequence[Settings], folder: Path, **request: Any) -> Outcome:
+    """`Evaluation.run`, with further fields of `Evaluation` by name."""
+    return Evaluation(dataset, candidates, folder, **request).run()
+
+
+def compare_candidates(
+    dataset: Dataset, candidates: Sequence[Settings], folder: Path, **request: Any
+) -> ValidationOutcome:
+    """`Evaluation.compare_candidates`, with further fields of `Evaluation` by name."""
+    return Evaluation(dataset, candidates, folder, **request).compare_candidates()
+
+
+@dataclass(frozen=True, eq=False)
 class _Running:
     """An evaluation under way."""
 
-    given: _Given
+    asked: Evaluation
     plan: Plan
-    folder: Path
     workers: Started
-    retry_failed: bool
-    on_progress: OnProgress
 
     @property
     def num_splits(self) -> int:
-        return self.plan.num_splits or len(self.given.shared.splits)
+        return self.plan.num_splits or len(self.asked.shared.splits)
 
     def results(self, phase: str, jobs: Sequence[Job], after: int = 0) -> list[JobResult]:
         """The results of jobs, in their order; jobs that see the same of the data are worked on one after the other."""
         executor, shared, at_once = self.workers
+        folder, retry_failed = self.asked.folder, self.asked.retry_failed
         order = sorted(range(len(jobs)), key=lambda k: (depth_of(jobs[k].settings), jobs[k].split, k))
 
         def on_job(done: int, failed: int) -> None:
-            self.on_progress(Progress(phase, len(jobs), done, failed, at_once, after))
+            self.asked.on_progress(Progress(phase, len(jobs), done, failed, at_once, after))
 
-        done = run_jobs([jobs[k] for k in order], self.folder / JOBS, executor, shared, self.retry_failed, on_job)
+        done = run_jobs([jobs[k] for k in order], folder / JOBS, executor, shared, retry_failed, on_job)
         return [result for _, result in sorted(zip(order, done, strict=True), key=lambda pair: pair[0])]
 
     def job(self, split: int, settings: Settings, run: int, test: bool, stops: Sequence[tuple[int, float]] = ()) -> Job:
         """Run 0 selects; runs 1, 2, … are final."""
-        split_hash = self.given.shared.splits[split].hash
-        return Job.of(self.plan, split, split_hash, settings, 1000 * self.plan.seed + run, test, stops)
+        seed, split_hash = 1000 * self.plan.seed + run, self.asked.shared.splits[split].hash
+        given = {"settings": settings, "seed": seed, "test": test, "stops": tuple(stops)}
+        return Job.of(self.plan, split=split, split_hash=split_hash, **given)
 
     def select(self, even_one: bool = False) -> tuple[list[list[int]], list[Row]]:
         """(the candidates that were tried, their results), split by split; a single candidate needs no selection."""
@@ -220,7 +217,7 @@ class _Running:
         return Outcome(
             plan=plan,
             metric=flat[0].metric,
-            splits=tuple(split_outcome(self.given.shared.splits[k], chosen[k], final[k]) for k in splits),
+            splits=tuple(split_outcome(self.asked.shared.splits[k], chosen[k], final[k]) for k in splits),
             visited=visited(plan, selection),
             largest_radius=max(result.numerics.largest_radius or 0.0 for result in flat),
             broken_runs=sum(result.numerics.first_nan is not None for result in done),

@@ -11,12 +11,14 @@ What a model has no option for is left out of its combinations; what no model ha
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from wlhn.data.dataset import TargetLevel
+from wlhn.documents import from_json
 from wlhn.errors import InputError
 from wlhn.files import read_json
 from wlhn.models.registry import MODELS
@@ -32,8 +34,48 @@ FORM = (
     '"together": [[{OPTION: VALUE, OPTION: VALUE}]], '
     '"levels": {"node": {…}}, "featureless": {…}, "models": {MODEL: {…}}}'
 )
-PARTS = ("settings", "grid", "together", "levels", "featureless", "models")
 LARGEST = 100_000  # combinations; each is a training run on each split
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is to be tried, for all, and in inner parts for some."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    together: tuple[tuple[Mapping[str, Any], ...], ...] | None = None
+    levels: Mapping[TargetLevel, Part] = field(default_factory=dict)
+    featureless: Part | None = None
+    models: Mapping[str, Part] = field(default_factory=dict)
+
+    def about_these(self, model: str, level: TargetLevel, featureless: bool) -> Iterator[Part]:
+        """This part and those in it for such a model and task, the later the more special."""
+        yield self
+        for part in (self.levels.get(level), self.featureless if featureless else None, self.models.get(model)):
+            if part is not None:
+                yield from part.about_these(model, level, featureless)
+
+    def check_names(self, where: object) -> None:
+        """Every model is known, and every option is one of some model's."""
+        common = named_fields(NetworkOptions) | named_fields(TrainingOptions)
+        together = (name for axis in self.together or () for values in axis for name in values)
+        for name in (*self.settings, *self.grid, *together):
+            if name not in common and not any(name in named_options(model) for model in MODELS.names()):
+                raise InputError(f"{where}: no model has an option '{name}'")
+        for model in self.models:
+            check_choice(f"{where}, models", model, *MODELS.names())
+        for part in (*self.levels.values(), self.featureless, *self.models.values()):
+            if part is not None:
+                part.check_names(where)
+
+
+@dataclass(frozen=True)
+class Grid(Part):
+    """A whole grid, and what it says of itself."""
+
+    about: str = "a file of the user."
+    leaves_out: str = "not said."
+    like: str | None = None
 
 
 def read_grid(
@@ -54,14 +96,14 @@ def read_grid(
     """
     fixed: dict[str, Any] = {}
     varied: dict[str, Any] = {}
-    together: list[list[dict[str, Any]]] = []
-    for document in _documents(grid):
-        for part in _parts(document, model, level, featureless):  # the later the more special
-            fixed |= part.get("settings", {})
-            varied |= part.get("grid", {})
-            together = part.get("together", together)
+    together: tuple[tuple[Mapping[str, Any], ...], ...] = ()
+    for document in _after_what_it_is_like(grid):
+        for part in document.about_these(model, level, featureless):
+            fixed |= part.settings
+            varied |= part.grid
+            together = together if part.together is None else part.together
     given = dict(further or {})
-    axes = [[{name: value} for value in values] for name, values in varied.items()] + together
+    axes = [[{name: value} for value in values] for name, values in varied.items()] + list(map(list, together))
     axes = [[{k: v for k, v in taken_by(model, choice).items() if k not in given} for choice in axis] for axis in axes]
     if (size := math.prod(map(len, axes))) > LARGEST:
         raise InputError(f"--grid {grid}: has {size:,} combinations, more than {LARGEST:,}; try fewer values")
@@ -70,74 +112,23 @@ def read_grid(
     return list(dict.fromkeys(every))
 
 
-def _documents(grid: str) -> list[dict[str, Any]]:
-    """A grid, after the one that it is like."""
+def _after_what_it_is_like(grid: str) -> list[Grid]:
     document = grid_document(grid)
-    return [*(_documents(document["like"]) if "like" in document else []), document]
+    return [*(_after_what_it_is_like(document.like) if document.like is not None else []), document]
 
 
-def _parts(part: Mapping[str, Any], model: str, level: TargetLevel, featureless: bool) -> Iterator[Mapping[str, Any]]:
-    """A part and those in it that are about this."""
-    yield part
-    inner = [part.get("levels", {}).get(level), part.get("featureless") if featureless else None]
-    for each in (*inner, part.get("models", {}).get(model)):
-        if each is not None:
-            yield from _parts(each, model, level, featureless)
-
-
-def grid_document(grid: str) -> dict[str, Any]:
-    """The JSON object of a grid, all of whose keys are known."""
+def grid_document(grid: str) -> Grid:
+    """A grid by its name or its path, all of whose keys are known."""
     known = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
     path = known.get(grid, Path(grid))
     if not path.is_file():
         raise InputError(f"--grid {grid}: is not one of {', '.join(known)}, and there is no such file")
-    document = read_json(path)
+    try:
+        document = from_json(Grid, read_json(path), path, only_known=True)
+    except InputError as error:
+        raise InputError(f"{error}; a grid has the form {FORM}") from None
+    if document.like is not None:
+        check_choice(f"{path}, like", document.like, *known)
     if grid not in known:  # ours are checked by a test: to look at the options of all models imports PyG
-        _check_keys(path, "the grid", document, ("about", "leaves_out", "like", *PARTS))
-        if "like" in document:
-            check_choice(f"{path}, like", document["like"], *known)
-        _check_part(path, "the grid", document)
+        document.check_names(path)
     return document
-
-
-def _check_part(path: Path, where: str, part: Mapping[str, Any]) -> None:
-    _check_options(path, f"{where}, settings", part.get("settings", {}))
-    _check_options(path, f"{where}, grid", part.get("grid", {}))
-    for name, values in part.get("grid", {}).items():
-        _check_list(path, f"{where}, {name}", values, "of values to try")
-    if "together" in part:
-        _check_list(path, f"{where}, together", part["together"], "of lists")
-        for axis in part["together"]:
-            _check_list(path, f"{where}, together", axis, "of objects to try")
-            for values in axis:
-                _check_options(path, f"{where}, together", values)
-    inner = {f"{where}, featureless": part["featureless"]} if "featureless" in part else {}
-    for name, allowed in (("levels", ("graph", "node")), ("models", MODELS.names())):
-        _check_keys(path, f"{where}, {name}", part.get(name, {}), allowed)
-        inner |= {f"{where}, {name}, {key}": each for key, each in part.get(name, {}).items()}
-    for place, each in inner.items():
-        _check_keys(path, place, each, PARTS)
-        _check_part(path, place, each)
-
-
-def _check_list(path: Path, where: str, values: Any, of: str) -> None:
-    if not isinstance(values, list) or not values:
-        raise InputError(f"{path}, {where}: must be a list {of}, found {values!r}")
-
-
-def _check_keys(path: Path, where: str, part: Any, known: Iterable[str]) -> None:
-    if not isinstance(part, dict):
-        raise InputError(f"{path}, {where}: must be an object; a grid has the form {FORM}")
-    for key in part:
-        if key not in known:
-            raise InputError(f"{path}, {where}: '{key}' is not known here; a grid has the form {FORM}")
-
-
-def _check_options(path: Path, where: str, values: Any) -> None:
-    """Every name is an option of some model."""
-    if not isinstance(values, dict):
-        raise InputError(f"{path}, {where}: must be an object; a grid has the form {FORM}")
-    common = named_fields(NetworkOptions) | named_fields(TrainingOptions)
-    for name in values:
-        if name not in common and not any(name in named_options(model) for model in MODELS.names()):
-            raise InputError(f"{path}, {where}: no model has an option '{name}'")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from wlhn.documents import to_json
 from wlhn.errors import InputError
 from wlhn.evaluation.plan import Plan
 from wlhn.evaluation.pruning import Stop
@@ -31,36 +32,15 @@ class Job:
     test: bool
     stops: tuple[Stop, ...] = ()  # what it has to reach by when, not to be stopped
 
-    def to_json(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(self)} | {"settings": self.settings.to_json()}
-
     @staticmethod
-    def of(
-        plan: Plan, split: int, split_hash: str, settings: Settings, seed: int, test: bool, stops: Sequence[Stop] = ()
-    ) -> Job:
-        """A job of an evaluation with this plan."""
-        return Job(
-            data=plan.data,
-            data_hash=plan.data_hash,
-            protocol=plan.protocol,
-            protocol_seed=plan.seed,
-            split=split,
-            split_hash=split_hash,
-            settings=settings,
-            seed=seed,
-            test=test,
-            stops=tuple(stops),
-        )
-
-    @staticmethod
-    def from_json(document: Mapping[str, Any]) -> Job:
-        stops = tuple((int(epoch), float(least)) for epoch, least in document["stops"])
-        return Job(**{**document, "settings": Settings.from_json(document["settings"]), "stops": stops})
+    def of(plan: Plan, **rest: Any) -> Job:
+        """A job of an evaluation with this plan; the rest of its fields by name."""
+        return Job(data=plan.data, data_hash=plan.data_hash, protocol=plan.protocol, protocol_seed=plan.seed, **rest)
 
     @property
     def name(self) -> str:
         """Readable, and different for different jobs."""
-        digest = hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()[:12]
+        digest = hashlib.sha256(json.dumps(to_json(self), sort_keys=True).encode()).hexdigest()[:12]
         return f"{'final' if self.test else 'select'}-split{self.split}-seed{self.seed}-{digest}"
 
 
@@ -84,21 +64,6 @@ class JobResult:
     scores: Scores | None = None  # every metric on the test items
     chosen: Mapping[str, float] = field(default_factory=dict)  # by a model that fits something after its network
     made_with: Mapping[str, str] = field(default_factory=dict)  # processor and libraries; older results do not say
-
-    def to_json(self) -> dict[str, Any]:
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        scores = None if self.scores is None else self.scores.to_json()
-        return values | {"job": self.job.to_json(), "numerics": asdict(self.numerics), "scores": scores}
-
-    @staticmethod
-    def from_json(document: Mapping[str, Any]) -> JobResult:
-        parts = {
-            "job": Job.from_json(document["job"]),
-            "curve": tuple(document["curve"]),
-            "numerics": Numerics(**document["numerics"]),
-            "scores": None if document.get("scores") is None else Scores.from_json(document["scores"]),
-        }
-        return JobResult(**{**document, **parts})
 
 
 @dataclass(frozen=True)

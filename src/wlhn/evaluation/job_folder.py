@@ -16,6 +16,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
+from wlhn.documents import from_json, to_json
 from wlhn.errors import InputError
 from wlhn.evaluation.job import DIED, Failure, Job, JobResult
 from wlhn.evaluation.jobs import checkpoint_path, try_jobs
@@ -64,23 +65,23 @@ def run_jobs(
         )
     for job in jobs:  # of one that was lost with its driver or worker after its end
         checkpoint_path(folder, job).unlink(missing_ok=True)
-    return [_read(result_path(folder, job)) for job in jobs]
+    return [read_result(result_path(folder, job)) for job in jobs]
 
 
-def _read(path: Path) -> JobResult:
+def read_result(path: Path) -> JobResult:
+    """The result of a job from its file."""
+    document = read_json(path)
     try:
-        return JobResult.from_json(read_json(path))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(
-            f"{path}: is not the result of a job of this version ({error}); remove it to run the job again"
-        ) from None
+        return from_json(JobResult, document, path)
+    except InputError as error:
+        raise InputError(f"{error}; remove the file to run the job again") from None
 
 
 def _keep(folder: Path, job: Job, result: JobResult | Failure) -> None:
     """Write a result or a traceback, whole or not at all."""
     if isinstance(result, Failure):
-        write_text(error_path(folder, job), f"{json.dumps(job.to_json(), indent=2)}\n\n{result.error}")
+        write_text(error_path(folder, job), f"{json.dumps(to_json(job), indent=2)}\n\n{result.error}")
         return
-    write_json(result_path(folder, job), result.to_json())
+    write_json(result_path(folder, job), to_json(result))
     error_path(folder, job).unlink(missing_ok=True)
     checkpoint_path(folder, job).unlink(missing_ok=True)

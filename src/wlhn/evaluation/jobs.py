@@ -103,13 +103,9 @@ def checkpoint_path(folder: Path, job: Job) -> Path:
     return folder / f".{job.name}.checkpoint"
 
 
+@torch_threads(1)  # sums of more threads have other roundings
 def run_job(job: Job, shared: Shared, checkpoint: Path | None = None) -> JobResult:
     """Do a job: the same spec gives the same scores, wherever and however often it runs."""
-    with torch_threads(1):  # sums of more threads have other roundings
-        return _run(job, shared, checkpoint)
-
-
-def _run(job: Job, shared: Shared, checkpoint: Path | None) -> JobResult:
     started, dataset, split = time.time(), shared.dataset, shared.splits[job.split]
     if shared.data_hash != job.data_hash:
         raise InputError(f"{job.data}: its hash is {shared.data_hash}, but the job is about {job.data_hash}")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from wlhn.documents import fields_to_json, from_json, to_json
 from wlhn.errors import InputError
 from wlhn.evaluation.plan import Plan
 from wlhn.evaluation.protocols import spread
 from wlhn.files import read_json, write_json
+from wlhn.options.checks import check_choice
 from wlhn.training.metrics import METRICS
 from wlhn.training.scores import Scores
 from wlhn.training.settings import Settings
@@ -40,13 +42,11 @@ class SplitOutcome:
     valid: tuple[float, ...]  # one for each final run, as below
     test_scores: tuple[float, ...]
     seeds: tuple[int, ...]
-    scores: tuple[Scores, ...] | None = None  # every metric on the test items; outcomes of before have none
-    valid_loss: tuple[float, ...] | None = None  # nor these
+    valid_loss: tuple[float, ...] | None = None  # outcomes of before have none,
+    scores: tuple[Scores, ...] | None = None  # nor every metric on the test items
 
     def to_json(self) -> dict[str, Any]:
-        scores = {} if self.scores is None else {"scores": [each.to_json() for each in self.scores]}
-        rest = {name: value for name, value in vars(self).items() if name != "scores" and value is not None}
-        return rest | {"settings": self.settings.to_json()} | scores
+        return {name: value for name, value in fields_to_json(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -93,41 +93,34 @@ class Outcome:
         return spread(known) if known == runs and all(known) else None
 
     def to_json(self) -> dict[str, Any]:
-        plan = self.plan.to_json()
+        plan = to_json(self.plan)
         candidates = plan.pop("candidates")
         return plan | {
             "metric": self.metric,
             "mean": self.mean,
             "std": self.std,
-            "splits": [split.to_json() for split in self.splits],
+            "splits": to_json(self.splits),
             "candidates": candidates,
-            "visited": asdict(self.visited),
+            "visited": to_json(self.visited),
             "numerics": {"largest_radius": self.largest_radius, "broken_runs": self.broken_runs},
-            **asdict(self.work),
+            **to_json(self.work),
         }
 
     @staticmethod
     def from_json(document: Mapping[str, Any], where: object) -> Outcome:
         """An outcome from what a file holds, or an `InputError` that names the file and what is wrong in it."""
-        plan = Plan.from_json(document, where)
-        splits = document.get("splits")
-        if not isinstance(splits, list) or not splits:
+        plan, work = from_json(Plan, document, where), from_json(Work, document, where)
+        if not isinstance(numerics := document.get("numerics"), dict):
+            raise InputError(f"{where}, numerics: must be an object")
+        outcome = from_json(Outcome, {**document, **numerics}, where, plan=plan, work=work)
+        check_choice(f"{where}, metric", outcome.metric, *METRICS)
+        if not outcome.splits:
             raise InputError(f"{where}, splits: must be a list of at least one split")
-        try:
-            return Outcome(
-                plan=plan,
-                metric=_known_metric(document["metric"]),
-                splits=tuple(_split(split, plan.final_runs) for split in splits),
-                visited=Visited(**document["visited"]),
-                largest_radius=document["numerics"]["largest_radius"],
-                broken_runs=document["numerics"]["broken_runs"],
-                work=Work(
-                    **{name: document[name] for name in ("jobs", "seconds", "version")},
-                    made_with=dict(document.get("made_with", {})),
-                ),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"{where}: is not the outcome of an evaluation ({_said(error)})") from None
+        for k, split in enumerate(outcome.splits):
+            of_runs = (split.valid, split.test_scores, split.seeds, split.valid_loss)
+            if any(each is not None and len(each) != plan.final_runs for each in of_runs):
+                raise InputError(f"{where}, splits {k}: must have the numbers of {plan.final_runs} final runs")
+        return outcome
 
 
 @dataclass(frozen=True)
@@ -149,8 +142,8 @@ class ValidationOutcome:
     work: Work
 
     def to_json(self) -> dict[str, Any]:
-        candidates = [vars(each) | {"settings": each.settings.to_json()} for each in self.candidates]
-        return self.plan.to_json() | {"metric": self.metric, "candidates": candidates, **asdict(self.work)}
+        own = {"metric": self.metric, "candidates": to_json(self.candidates)}
+        return to_json(self.plan) | own | to_json(self.work)
 
 
 def read_outcome(path: Path) -> Outcome:
@@ -170,7 +163,7 @@ def read_plan(folder: Path, validation_only: bool) -> Plan | None:
     if validation_only:  # its candidates carry their scores
         each = document.get("candidates", ())
         document["candidates"] = [one.get("settings") if isinstance(one, dict) else one for one in each]
-    return Plan.from_json(document, file)
+    return from_json(Plan, document, file)
 
 
 def write_outcome(folder: Path, outcome: Outcome | ValidationOutcome) -> None:
@@ -182,29 +175,3 @@ def in_words(outcome: Outcome, divisor: float = 1.0) -> str:
     """The mean test score with its deviation, which a single run does not have; errors over `divisor`."""
     scores = [outcome.mean, outcome.std] if outcome.num_runs > 1 else [outcome.mean]
     return " ± ".join(METRICS[outcome.metric].shown(score / divisor) for score in scores)
-
-
-def _split(document: Mapping[str, Any], runs: int) -> SplitOutcome:
-    values = {name: document[name] for name in ("hash", "train", "test")}
-    values |= {name: tuple(document[name]) for name in ("valid", "test_scores", "seeds")}
-    if any(len(values[name]) != runs for name in ("valid", "test_scores", "seeds")):
-        raise ValueError(f"each split must have {runs} final runs")
-    scores, losses = document.get("scores"), document.get("valid_loss")
-    if losses is not None and len(losses) != runs:
-        raise ValueError(f"each split must have the losses of {runs} final runs")
-    return SplitOutcome(
-        **values,
-        settings=Settings.from_json(document["settings"]),
-        scores=None if scores is None else tuple(Scores.from_json(each) for each in scores),
-        valid_loss=None if losses is None else tuple(losses),
-    )
-
-
-def _known_metric(name: str) -> str:
-    if name not in METRICS:
-        raise ValueError(f"metric {name!r} is not known")
-    return name
-
-
-def _said(error: Exception) -> str:
-    return f"no field {error}" if isinstance(error, KeyError) else str(error)

@@ -5,11 +5,10 @@ While an evaluation is under way its plan lies in `plan.json`; the outcome says 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
 
+from wlhn.documents import from_json, to_json
 from wlhn.errors import InputError
 from wlhn.files import read_json, write_json
 from wlhn.training.settings import Settings
@@ -32,23 +31,6 @@ class Plan:
     num_splits: int | None  # how many of them, the first ones; all where None
     final_runs: int
     search: int | None = None  # how many candidates are tried on each split; all where None
-
-    def to_json(self) -> dict[str, Any]:
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return values | {"candidates": [settings.to_json() for settings in self.candidates]}
-
-    @staticmethod
-    def from_json(document: Mapping[str, Any], where: object) -> Plan:
-        """A plan from what a file holds; options that are missing there have their defaults."""
-        needed = [field.name for field in fields(Plan) if field.name != "search"]
-        if lacking := [name for name in needed if name not in document]:
-            raise InputError(f"{where}: has no field '{lacking[0]}'; it was not written by `wlhn evaluate`")
-        try:
-            candidates = tuple(Settings.from_json(values) for values in document["candidates"])
-        except (InputError, AttributeError, TypeError) as error:
-            raise InputError(f"{where}, candidates: {error}") from None
-        values = {name: document[name] for name in needed} | {"search": document.get("search")}
-        return Plan(**values | {"candidates": candidates})
 
     def differences(self, other: Plan) -> list[str]:
         """In which fields another plan differs, the extent apart."""
@@ -76,14 +58,14 @@ def begin(folder: Path, plan: Plan, before: Plan | None) -> Plan:
     if before is not None:
         plan = plan.at_least(before)
     elif path.exists():
-        before = Plan.from_json(read_json(path), path)
+        before = from_json(Plan, read_json(path), path)
     if before is not None:
         different = plan.differences(before)
         if _most(before.search, plan.search) != plan.search:  # fewer would take the place of more
             different.append("search")
         if different:
             raise InputError(f"{folder}: holds an evaluation with other {', '.join(different)}; choose another folder")
-    write_json(path, plan.to_json())
+    write_json(path, to_json(plan))
     return plan
 
 

@@ -82,24 +82,13 @@ def ogb_evaluator(dataset: Dataset, items: NDArray[Any], outputs: NDArray[Any]) 
     return next(iter(ogb_score(dataset.name, dataset.y[items], outputs).values()))
 
 
-TEN_FOLD = Protocol(
-    "ten-fold", "10 folds, selection on an inner 90/10 holdout (Errica et al. 2020)", ten_fold, final_runs=3
+OURS = (
+    Protocol("ten-fold", "10 folds, selection on an inner 90/10 holdout (Errica et al. 2020)", ten_fold, final_runs=3),
+    Protocol("random-splits", "10 random 60/20/20 splits", random_ten),
+    Protocol("fixed-splits", "the splits published with the data", fixed),
+    Protocol("ogb", "OGB's split, 10 seeds, OGB's own evaluator", official, final_runs=10, score=ogb_evaluator),
 )
-RANDOM_SPLITS = Protocol("random-splits", "10 random 60/20/20 splits", random_ten)
-FIXED_SPLITS = Protocol("fixed-splits", "the splits published with the data", fixed)
-OGB = Protocol("ogb", "OGB's split, 10 seeds, OGB's own evaluator", official, final_runs=10, score=ogb_evaluator)
-
-_HERE = "wlhn.evaluation.protocols"
-PROTOCOLS: Registry[Protocol] = Registry(
-    "protocol",
-    "wlhn.protocols",
-    {
-        "ten-fold": f"{_HERE}:TEN_FOLD",
-        "random-splits": f"{_HERE}:RANDOM_SPLITS",
-        "fixed-splits": f"{_HERE}:FIXED_SPLITS",
-        "ogb": f"{_HERE}:OGB",
-    },
-)
+PROTOCOLS: Registry[Protocol] = Registry("protocol", "wlhn.protocols", {each.name: each for each in OURS})
 
 
 def register_protocol(protocol: Protocol) -> Protocol:

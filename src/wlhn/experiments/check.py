@@ -10,20 +10,20 @@ from dataclasses import dataclass
 
 from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
+from wlhn.evaluation.evaluate import Evaluation
 from wlhn.evaluation.job import DIED, Failure, Job, JobResult
-from wlhn.evaluation.jobs import Shared, try_jobs
+from wlhn.evaluation.jobs import try_jobs
 from wlhn.evaluation.outcome import OUTCOME, Outcome, Work, read_outcome
 from wlhn.evaluation.progress import Progress
-from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.cells import cell_folder, each_cell, part_name
 from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.table import Column, Row, Table
-from wlhn.training.provenance import PORTABLE, code_version, data_hash, made_with
+from wlhn.training.provenance import PORTABLE, code_version, made_with
 from wlhn.words import listed
 
 
 def check_cells(table: Table, request: Request) -> Iterator[Finished]:
-    """Check the results of a table that are stored; one that comes out otherwise counts as failed, and by how much."""
+    """Check the results of a table that are stored; one that comes out differently counts as failed."""
     cells = _stored_cells(table, request)
     if not cells:
         raise InputError(f"{request.folder}: has none of these results, so there is nothing to check")
@@ -48,9 +48,8 @@ def _stored_cells(table: Table, request: Request) -> list[tuple[Column, Row]]:
 def _checked(dataset: Dataset, column: Column, row: Row, request: Request) -> str:
     outcome = read_outcome(cell_folder(request.folder, column, row))
     stored = _final_runs(outcome)[: request.check]
-    protocol = PROTOCOLS[outcome.plan.protocol]
-    splits = tuple(protocol.splits(dataset, outcome.plan.seed))
-    shared = Shared(dataset, data_hash(dataset), splits, protocol.score)
+    plan = outcome.plan
+    shared = Evaluation(dataset, plan.candidates, request.folder, plan.protocol, seed=plan.seed).shared
     waiting = {job.name: numbers for job, numbers in stored}
     part = part_name(column, row)
     drift: list[Drift] = []
@@ -66,21 +65,13 @@ def _checked(dataset: Dataset, column: Column, row: Row, request: Request) -> st
     return f"{len(stored)} run{'s' * (len(stored) > 1)} again, the same"
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """What a final run came to; None what older outcomes did not keep."""
-
-    test: float | None
-    valid: float
-    valid_loss: float | None
-
-
 KINDS = {"test": "test score", "valid": "validation score", "valid_loss": "validation loss"}
+Numbers = dict[str, float | None]  # of each kind what a final run came to; None what older outcomes did not keep
 
 
 @dataclass(frozen=True)
 class Drift:
-    """A number that came out otherwise."""
+    """A number that came out differently."""
 
     run: str
     kind: str
@@ -96,8 +87,8 @@ def _drift(job: Job, result: JobResult | Failure, stored: Numbers) -> list[Drift
     where = f"split {job.split}, seed {job.seed}"
     if isinstance(result, Failure):
         raise InputError(f"{where}: {result.reason}")
-    pairs = ((kind, getattr(stored, kind), getattr(result, kind)) for kind in KINDS)
-    return [Drift(where, kind, old, new) for kind, old, new in pairs if None not in (old, new) and old != new]
+    pairs = ((kind, stored[kind], getattr(result, kind)) for kind in KINDS)
+    return [Drift(where, kind, old, new) for kind, old, new in pairs if old is not None and old != new]
 
 
 def _in_words(drift: list[Drift], runs: int, outcome: Outcome) -> str:
@@ -107,11 +98,11 @@ def _in_words(drift: list[Drift], runs: int, outcome: Outcome) -> str:
     ]
     far = [f"{KINDS[w.kind]} by up to {w.size:.3g} ({w.run}: {w.now}, stored {w.before})" for w in worst]
     many = len({each.run for each in drift})
-    return f"{many} of {runs} runs came out otherwise: {listed(far)}; {reasons(outcome.work)}"
+    return f"{many} of {runs} runs came out differently: {listed(far)}; {reasons(outcome.work)}"
 
 
 def reasons(then: Work) -> str:
-    """What may be the reason that numbers are others now: what differs of the code, processor and libraries.
+    """Why numbers may differ: what is no longer the same of code, processor and libraries.
 
     >>> reasons(Work(1, 1.0, code_version(), made_with()))
     'code, processor and libraries are the same'
@@ -131,13 +122,12 @@ def reasons(then: Work) -> str:
 
 def _final_runs(outcome: Outcome) -> list[tuple[Job, Numbers]]:
     """The jobs behind an outcome with their numbers: the first run on every split, then the second, …"""
-    return [
-        (
-            Job.of(outcome.plan, k, split.hash, split.settings, split.seeds[run], test=True),
-            Numbers(
-                split.test_scores[run], split.valid[run], None if split.valid_loss is None else split.valid_loss[run]
-            ),
-        )
-        for run in range(outcome.plan.final_runs)
-        for k, split in enumerate(outcome.splits)
-    ]
+    runs = []
+    for run in range(outcome.plan.final_runs):
+        for k, split in enumerate(outcome.splits):
+            job = Job.of(
+                outcome.plan, split=k, split_hash=split.hash, settings=split.settings, seed=split.seeds[run], test=True
+            )
+            losses = split.valid_loss or [None] * outcome.plan.final_runs
+            runs.append((job, {"test": split.test_scores[run], "valid": split.valid[run], "valid_loss": losses[run]}))
+    return runs

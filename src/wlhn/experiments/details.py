@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from wlhn.errors import InputError
-from wlhn.evaluation.grids import grid_document
+from wlhn.evaluation.grids import Grid, grid_document
 from wlhn.experiments.outcomes import Cell, against, read_cells
 from wlhn.experiments.sections import NOTES, OURS, Cells
 from wlhn.experiments.table import Column, Row, Table, item_key
@@ -40,11 +40,8 @@ def _grid(grid: str) -> str:
     try:
         document = grid_document(grid)
     except InputError:  # a file that is gone
-        document = {}
-    return (
-        f"Grid `{grid}`: {document.get('about', 'a file of the user.')} "
-        f"It leaves out: {document.get('leaves_out', 'not said.')}"
-    )
+        document = Grid()
+    return f"Grid `{grid}`: {document.about} It leaves out: {document.leaves_out}"
 
 
 def _column(table: Table, column: Column, cells: Cells) -> list[Block]:

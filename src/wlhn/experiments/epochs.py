@@ -16,10 +16,9 @@ from wlhn.bench.timing import alternate, threads
 from wlhn.data.load import load
 from wlhn.errors import InputError
 from wlhn.evaluation.progress import Progress
-from wlhn.experiments.command import command_for
 from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.sections import NOT_RUN, what_was_learned
-from wlhn.experiments.table import known_key, read_paper
+from wlhn.experiments.table import command_for, known_key, read_paper
 from wlhn.files import read_json, write_json
 from wlhn.report.blocks import Block, TableBlock
 from wlhn.training.provenance import code_version, data_hash

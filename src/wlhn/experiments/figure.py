@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from wlhn.experiments.command import command_for
 from wlhn.experiments.sections import NOT_RUN, what_was_learned
-from wlhn.experiments.table import read_paper
+from wlhn.experiments.table import command_for, read_paper
 from wlhn.files import read_json
 from wlhn.report.blocks import Block, Pictures, TableBlock
 

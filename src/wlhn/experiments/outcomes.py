@@ -11,12 +11,11 @@ from typing import Any
 from wlhn.data.dataset import TargetLevel
 from wlhn.errors import InputError
 from wlhn.evaluation import DEFAULT_GRID
-from wlhn.evaluation.comparison import corrected_t_p, paired_scores
+from wlhn.evaluation.comparison import corrected_t_p, paired_differences
 from wlhn.evaluation.outcome import OUTCOME, Outcome, read_outcome
 from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.cells import candidates, cell_folder
-from wlhn.experiments.command import command_for
-from wlhn.experiments.table import Column, Row, Table
+from wlhn.experiments.table import Column, Row, Table, command_for
 from wlhn.report.markdown import signed
 from wlhn.training.metrics import METRICS
 
@@ -151,12 +150,11 @@ def against(cell: Cell, other: Cell | None, digits: int) -> str:
     if other is None or cell.row.key == other.row.key:
         return ""
     try:
-        a, b, ratio = paired_scores(cell.outcome, other.outcome)
+        gap, test_over_train = paired_differences(cell.outcome, other.outcome)
     except InputError:  # other splits, or another number of them
         return ""
-    gap = a - b
     difference = signed(cell.scale * float(gap.mean()), digits)
     if len(cell.outcome.splits) < 2:  # no spread, no test
         return difference
-    p = corrected_t_p(gap, ratio) if gap.any() else 1.0
+    p = corrected_t_p(gap, test_over_train)
     return f"{difference} ({f'p = {p:.2f}' if p >= 0.005 else 'p < 0.01'})"

@@ -8,6 +8,7 @@ is {column: [mean, standard deviation]}, with a word such as "OOR" where the pap
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -146,3 +147,15 @@ def item_key(name: str) -> str:
     ('table-graphs', 'my-table')
     """
     return Path(name).stem if is_file(name) else name
+
+
+def command_for(item: str, **options: object) -> str:
+    """The command that makes an item, or a part of it, again: in another folder, as what is there is not done again.
+
+    >>> command_for("table-graphs", dataset="MUTAG", final_runs=1, grid=None)
+    '`wlhn reproduce table-graphs --dataset MUTAG --final-runs 1 --out again`'
+    """
+    given = [
+        f" --{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in options.items() if value is not None
+    ]
+    return f"`wlhn reproduce {item}{''.join(given)} --out again`"

@@ -160,17 +160,8 @@ class Graphs:
         nodes, node_ptr = _ranges(self.node_ptr, index)
         edges, row_ptr = _ranges(self.row_ptr, nodes)
         shift = np.repeat(node_ptr[:-1] - self.node_ptr[index], np.diff(self.row_ptr[self.node_ptr])[index])
-        return replace(
-            self,
-            node_ptr=node_ptr,
-            row_ptr=row_ptr,
-            neighbour=(self.neighbour[edges] + shift).astype(self.neighbour.dtype),
-            x=_reorder(self.x, nodes),
-            node_label=_reorder(self.node_label, nodes),
-            edge_label=_reorder(self.edge_label, edges),
-            edge_attr=_reorder(self.edge_attr, edges),
-            node_ids=None if self.node_ids is None else [self.node_ids[i] for i in nodes],
-        )
+        neighbour = (self.neighbour[edges] + shift).astype(self.neighbour.dtype)
+        return self._taken(nodes, edges, node_ptr=node_ptr, row_ptr=row_ptr, neighbour=neighbour)
 
     def permute(self, order: ArrayLike) -> Graphs:
         """The same collection with its nodes renumbered, new node i being old node order[i], within each graph.
@@ -186,15 +177,19 @@ class Graphs:
             raise InputError("order: must be a permutation that keeps each node in its graph")
         rank = np.argsort(order)
         edges, row_ptr = _ranges(self.row_ptr, order)
+        neighbour = rank[self.neighbour[edges]].astype(self.neighbour.dtype)
+        return self._taken(order, edges, row_ptr=row_ptr, neighbour=neighbour)
+
+    def _taken(self, nodes: IntArray, edges: IntArray, **structure: IntArray) -> Graphs:
+        """Graphs of this structure with what these nodes and edges carry."""
         return replace(
             self,
-            row_ptr=row_ptr,
-            neighbour=rank[self.neighbour[edges]].astype(self.neighbour.dtype),
-            x=_reorder(self.x, order),
-            node_label=_reorder(self.node_label, order),
+            **structure,
+            x=_reorder(self.x, nodes),
+            node_label=_reorder(self.node_label, nodes),
             edge_label=_reorder(self.edge_label, edges),
             edge_attr=_reorder(self.edge_attr, edges),
-            node_ids=None if self.node_ids is None else [self.node_ids[i] for i in order],
+            node_ids=None if self.node_ids is None else [self.node_ids[i] for i in nodes],
         )
 
 

@@ -34,19 +34,6 @@ class Signature(NamedTuple):
     edge: IntArray  # edge labels as codes, all 0 without edge labels; if directed, 2 · code, and + 1 for out-neighbours
     times: IntArray
 
-    def one_way(self, outward: bool) -> Signature:
-        """Of a directed signature, the in-neighbours or the out-neighbours (`outward`) alone.
-
-        >>> import networkx as nx, wlhn
-        >>> hierarchy = wlhn.refine(nx.path_graph(3, nx.DiGraph), 1, directed=True)
-        >>> signature, colours = hierarchy.signature(1), hierarchy.colours[1]
-        >>> [np.diff(signature.one_way(outward).ptr)[colours].tolist() for outward in (False, True)]
-        [[0, 1, 1], [1, 1, 0]]
-        """
-        kept = self.edge % 2 == outward
-        ptr = np.concatenate([[0], np.cumsum(kept)])[self.ptr]
-        return Signature(ptr, self.colour[kept], self.edge[kept] // 2, self.times[kept])
-
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:

@@ -89,23 +89,20 @@ def _array(raw: BinaryIO, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path
 
 def encode_ids(names: Sequence[Any]) -> NDArray[Any]:
     """Names of nodes as an array of texts."""
-    return np.array([_encode_id(name) for name in names])
+    texts = []
+    for name in names:
+        try:
+            texts.append(json.dumps(name, default=np.generic.item))  # numpy's numbers are numbers
+        except TypeError:
+            said = f"node {name!r}: only names made of text, numbers and tuples of them can be saved"
+            raise InputError(said) from None
+    return np.array(texts)
 
 
 def decode_ids(texts: NDArray[Any]) -> list[Any]:
     """The names that `encode_ids` was given."""
-    return [_decode_id(text) for text in texts.tolist()]
 
-
-def _encode_id(name: Any) -> str:
-    try:
-        return json.dumps(name, default=np.generic.item)  # numpy's numbers are numbers
-    except TypeError:
-        raise InputError(f"node {name!r}: only names made of text, numbers and tuples of them can be saved") from None
-
-
-def _decode_id(text: str) -> Any:
     def tuples(value: Any) -> Any:
         return tuple(map(tuples, value)) if isinstance(value, list) else value
 
-    return tuples(json.loads(text))
+    return [tuples(json.loads(text)) for text in texts.tolist()]

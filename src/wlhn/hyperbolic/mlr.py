@@ -95,12 +95,7 @@ class HyperbolicMLR(nn.Module):
     def __init__(self, in_features: int, num_classes: int) -> None:
         super().__init__()
         self.point = _ball_parameter(torch.zeros(num_classes, in_features))
-        self.normal = nn.Parameter(torch.empty(num_classes, in_features))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        nn.init.zeros_(self.point)
-        nn.init.xavier_uniform_(self.normal)
+        self.normal = nn.Parameter(nn.init.xavier_uniform_(torch.empty(num_classes, in_features)))
 
     def forward(self, x: Tensor) -> Tensor:
         return hyperbolic_logits(x, self.point, gap(self.point) * self.normal)
@@ -119,13 +114,8 @@ class MobiusLinear(nn.Module):
 
     def __init__(self, in_features: int, out_features: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(out_features, in_features))
+        self.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty(out_features, in_features)))
         self.bias = _ball_parameter(torch.zeros(out_features))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        nn.init.zeros_(self.bias)
-        nn.init.xavier_uniform_(self.weight)
 
     def forward(self, x: Tensor) -> Tensor:
         return mobius_linear(x, self.weight, self.bias)

@@ -12,6 +12,7 @@ layers with BatchNorm, their outputs side by side; the readout takes the maximum
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,38 +32,21 @@ from wlhn.options.network import NetworkOptions
 from wlhn.options.option import option
 
 
-class SparseBlock(nn.Module):
-    """GraphSAGE layers on a sparse graph, their outputs side by side."""
+class Block(nn.Module):
+    """GraphSAGE layers, on sparse graphs or on dense ones of equal size, their outputs side by side."""
 
-    def __init__(self, channels: int, num_layers: int) -> None:
+    def __init__(self, layers: Iterable[nn.Module], channels: int) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(SparseSAGEConv(channels, channels, bias=False) for _ in range(num_layers))
-        self.norms = nn.ModuleList(norm(channels) for _ in range(num_layers))
+        self.layers = nn.ModuleList(layers)
+        self.norms = nn.ModuleList(norm(channels) for _ in self.layers)
 
-    def forward(self, h: Tensor, means: Counts) -> Tensor:
+    def forward(self, h: Tensor, edges: Tensor | Counts) -> Tensor:
         outputs = []
         for layer, normalise in zip(self.layers, self.norms, strict=True):
-            h = torch.relu(normalise(layer(h, means)))
+            h = layer(h, edges)
+            h = torch.relu(normalise(h.flatten(0, -2))).reshape(h.shape)
             outputs.append(h)
-        return torch.cat(outputs, dim=1)
-
-
-class DenseBlock(nn.Module):
-    """GraphSAGE layers on graphs of equal size with weighted edges, their outputs side by side."""
-
-    def __init__(self, in_channels: int, channels: int, num_layers: int) -> None:
-        super().__init__()
-        widths = [in_channels] + [channels] * (num_layers - 1)
-        self.layers = nn.ModuleList(DenseSAGEConv(width, channels, bias=False) for width in widths)
-        self.norms = nn.ModuleList(norm(channels) for _ in widths)
-
-    def forward(self, h: Tensor, adjacency: Tensor) -> Tensor:
-        outputs = []
-        for layer, normalise in zip(self.layers, self.norms, strict=True):
-            h = layer(h, adjacency)
-            h = torch.relu(normalise(h.flatten(0, 1))).reshape(h.shape)
-            outputs.append(h)
-        return torch.cat(outputs, dim=2)
+        return torch.cat(outputs, dim=-1)
 
 
 def diff_pool(z: Tensor, s: Tensor, edge_index: Tensor, batch: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -124,10 +108,12 @@ class DiffPool(Network):
     def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
         super().__init__(in_channels, out_channels, **keywords)
         d, num_layers = self.options.hidden_channels, self.options.num_layers
-        self.embed = SparseBlock(d, num_layers)
-        self.assign = SparseBlock(d, num_layers)
+        self.embed, self.assign = (
+            Block((SparseSAGEConv(d, d, bias=False) for _ in range(num_layers)), d) for _ in range(2)
+        )
         self.to_clusters = nn.Linear(num_layers * d, self.options.clusters)
-        self.pooled = DenseBlock(num_layers * d, d, num_layers)
+        widths = [num_layers * d] + [d] * (num_layers - 1)
+        self.pooled = Block((DenseSAGEConv(width, d, bias=False) for width in widths), d)
 
     @property
     def width(self) -> int:

@@ -9,13 +9,11 @@ instead of d. Without edge features Θ is one matrix. The paper's pooling pyrami
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
 from wlhn.nn.encoders import Channels, input_encoder
-from wlhn.nn.network import ConvolutionalNetwork
+from wlhn.nn.network import ConvolutionalNetwork, Edges
 
 EDGE_FILTERS = 16
 
@@ -57,12 +55,8 @@ class ECC(ConvolutionalNetwork):
 
     sees_edges = True
 
-    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
-        super().__init__(in_channels, out_channels, **keywords)
-        d, edge_channels = self.options.hidden_channels, self.edge_channels
-        self.stack([EdgeConditioned(d, edge_channels) for _ in range(self.options.num_layers)], d)
+    def layer(self, t: int) -> nn.Module:
+        return EdgeConditioned(self.width, self.edge_channels)
 
-    def edges(
-        self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None
-    ) -> tuple[Tensor | None, ...]:
+    def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
         return edge_index, edge_attr

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 from torch_geometric.nn import GATConv
 
 from wlhn.errors import InputError
@@ -36,13 +36,13 @@ class GAT(ConvolutionalNetwork):
 
     def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
         super().__init__(in_channels, out_channels, **keywords)
-        d, k = self.options.hidden_channels, self.options.attention_heads
+        self.edge_encoder = input_encoder(self.edge_channels, self.width) if self.edge_channels else None
+
+    def layer(self, t: int) -> nn.Module:
+        d, k = self.width, self.options.attention_heads
         if d % k:
             raise InputError(f"hidden_channels: must be a multiple of the {k} attention heads, found {d}")
-        edge_dim = d if self.edge_channels else None
-        layers = [GATConv(d, d // k, k, edge_dim=edge_dim, bias=False) for _ in range(self.options.num_layers)]
-        self.stack(layers, d)
-        self.edge_encoder = input_encoder(self.edge_channels, d) if self.edge_channels else None
+        return GATConv(d, d // k, k, edge_dim=d if self.edge_channels else None, bias=False)
 
     def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
         return edge_index, None if self.edge_encoder is None else self.edge_encoder(edge_attr)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from torch import Tensor
+from torch import Tensor, nn
 
 from wlhn.batching.matrices import gcn_matrix
-from wlhn.nn.encoders import Channels
 from wlhn.nn.network import ConvolutionalNetwork, Edges
 from wlhn.nn.sparse_layers import SparseGCNConv
 
@@ -23,10 +20,8 @@ class GCN(ConvolutionalNetwork):
     torch.Size([2, 2])
     """
 
-    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
-        super().__init__(in_channels, out_channels, **keywords)
-        d = self.options.hidden_channels
-        self.stack([SparseGCNConv(d, d, bias=False) for _ in range(self.options.num_layers)], d)
+    def layer(self, t: int) -> nn.Module:
+        return SparseGCNConv(self.width, self.width, bias=False)
 
     def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
         return (gcn_matrix(edge_index, h),)

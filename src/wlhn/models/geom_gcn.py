@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from wlhn.nn.encoders import Channels
 from wlhn.nn.latent_space import LatentSpace, hop_distances, latent_distance, place_nodes
 from wlhn.nn.network import ConvolutionalNetwork, Edges
 from wlhn.nn.per_graph import device_like, each_graph, edges_of
@@ -117,10 +116,8 @@ class GeomGCN(ConvolutionalNetwork):
     Options = GeomGCNOptions
     target_levels = ("node",)
 
-    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
-        super().__init__(in_channels, out_channels, **keywords)
-        d = self.options.hidden_channels
-        self.stack([BiLevel(d) for _ in range(self.options.num_layers)], d)
+    def layer(self, t: int) -> nn.Module:
+        return BiLevel(self.width)
 
     def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
         parts = []

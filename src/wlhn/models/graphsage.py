@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from torch import Tensor
+from torch import Tensor, nn
 from torch_geometric.nn import SAGEConv
 
 from wlhn.batching.matrices import mean_matrix, sum_matrix
-from wlhn.nn.encoders import Channels
 from wlhn.nn.network import ConvolutionalNetwork, Edges
 from wlhn.nn.sparse_layers import SparseSAGEConv
 from wlhn.options.network import NetworkOptions
@@ -32,17 +31,11 @@ class GraphSAGE(ConvolutionalNetwork):
 
     Options = GraphSAGEOptions
 
-    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
-        super().__init__(in_channels, out_channels, **keywords)
-        d, aggregation = self.options.hidden_channels, self.options.aggregation
-        layer = SAGEConv if aggregation == "max" else SparseSAGEConv
-        self.stack([layer(d, d, aggr=aggregation, bias=False) for _ in range(self.options.num_layers)], d)
+    def layer(self, t: int) -> nn.Module:
+        kind = SAGEConv if self.options.aggregation == "max" else SparseSAGEConv
+        return kind(self.width, self.width, aggr=self.options.aggregation, bias=False)
 
     def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
-        match self.options.aggregation:
-            case "mean":
-                return (mean_matrix(edge_index, h),)
-            case "sum":
-                return (sum_matrix(edge_index, h),)
-            case _:
-                return (edge_index,)
+        matrices = {"mean": mean_matrix, "sum": sum_matrix}
+        make = matrices.get(self.options.aggregation)
+        return (edge_index if make is None else make(edge_index, h),)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -27,7 +27,6 @@ from torch_geometric.utils import add_remaining_self_loops, softmax
 
 from wlhn.batching.colour_batch import Counts
 from wlhn.batching.matrices import mean_matrix_with_loops
-from wlhn.nn.encoders import Channels
 from wlhn.nn.network import ConvolutionalNetwork, Edges
 from wlhn.nn.spaces import HYPERBOLOID, POINCARE, Space
 from wlhn.ops.sums import product
@@ -109,16 +108,17 @@ class HGCN(ConvolutionalNetwork):
     Options = HGCNOptions
     space: ClassVar[Space]
 
-    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
-        super().__init__(in_channels, out_channels, **keywords)
-        options, d = self.options, self.options.hidden_channels
-        self.plain_means = not (options.attention or options.local_aggregation)
-        each = options.curvature, options.learn_curvature, options.attention, options.local_aggregation
-        layers = [HyperbolicConvolution(self.space, d, *each) for _ in range(options.num_layers)]
-        self.stack(layers, d, gain=d**-0.5)
+    @property
+    def gain(self) -> float:
+        return float(self.width**-0.5)
+
+    def layer(self, t: int) -> nn.Module:
+        o = self.options
+        each = o.curvature, o.learn_curvature, o.attention, o.local_aggregation
+        return HyperbolicConvolution(self.space, self.width, *each)
 
     def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
-        if self.plain_means:
+        if not (self.options.attention or self.options.local_aggregation):
             return edge_index, mean_matrix_with_loops(edge_index, h)
         with_loops, _ = add_remaining_self_loops(edge_index, num_nodes=len(h))
         return with_loops, None

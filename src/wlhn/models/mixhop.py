@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from wlhn.batching.matrices import gcn_matrix
-from wlhn.nn.encoders import Channels
 from wlhn.nn.network import ConvolutionalNetwork, Edges
 from wlhn.nn.sparse_layers import SparseMixHopConv
 from wlhn.options.network import NetworkOptions
@@ -31,11 +29,9 @@ class MixHop(ConvolutionalNetwork):
 
     Options = MixHopOptions
 
-    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
-        super().__init__(in_channels, out_channels, **keywords)
+    def layer(self, t: int) -> nn.Module:
         powers, d = list(range(self.options.hops + 1)), self.options.hidden_channels
-        widths = [self.width if t else d for t in range(self.options.num_layers)]
-        self.stack([SparseMixHopConv(width, d, powers=powers, bias=False) for width in widths], self.width)
+        return SparseMixHopConv(self.width if t else d, d, powers=powers, bias=False)
 
     @property
     def width(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 from torch import Tensor, nn
 
 from wlhn.batching.colour_batch import ColourBatch
+from wlhn.errors import InputError
 from wlhn.hierarchy import Hierarchy
 from wlhn.nn.readout import Readout
 from wlhn.ops.level import Points
@@ -92,8 +93,6 @@ class FitsAfterwards(Protocol):
 
 def needs_points(model: Any, name: str) -> HasPoints:
     """A model that has points, or an `InputError`."""
-    from wlhn.errors import InputError
-
     if not isinstance(model, HasPoints):
         raise InputError(f"{name} places nothing in hyperbolic space; train a model that does, as wlhn")
     return model

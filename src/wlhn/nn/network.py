@@ -1,13 +1,12 @@
 """What baselines share: an input layer, a representation of nodes, the sum over a graph's nodes, and WLHN's head.
 
 So models differ in how nodes hear of each other and in nothing else. A baseline says how in `represent`; one that
-stacks convolutions only names them (`ConvolutionalNetwork`).
+stacks convolutions only names its `layer` (`ConvolutionalNetwork`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -66,13 +65,19 @@ class ConvolutionalNetwork(Network):
     worth nine points to MixHop. Layers carry no bias of their own: BatchNorm would take it away again.
     """
 
-    layers: nn.ModuleList
-    norms: nn.ModuleList
+    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
+        super().__init__(in_channels, out_channels, **keywords)
+        self.layers = nn.ModuleList(self.layer(t) for t in range(self.options.num_layers))
+        self.norms = nn.ModuleList(norm(self.width, self.gain) for _ in self.layers)
 
-    def stack(self, layers: Sequence[nn.Module], width: int, gain: float = 1.0) -> None:
-        """Take these convolutions, all of them with outputs of this width; `gain` is BatchNorm's at the start."""
-        self.layers = nn.ModuleList(layers)
-        self.norms = nn.ModuleList(norm(width, gain) for _ in layers)
+    @abstractmethod
+    def layer(self, t: int) -> nn.Module:
+        """Convolution t = 0, 1, …, with outputs of the network's width."""
+
+    @property
+    def gain(self) -> float:
+        """BatchNorm's at the start."""
+        return 1.0
 
     def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
         """What each layer is told of the edges, prepared once for all of them."""

@@ -27,14 +27,15 @@ class Readout(ABC):
     """What of a path the head sees."""
 
     every_depth = False  # whether it looks at the whole path, or at its end alone
+    parts = 1  # how many vectors of d numbers it takes from a depth
 
     def __init__(self, step: Callable[[int, Tensor], Tensor]) -> None:
         """`step` gives log of the steps to depth t in their parents' frames, from the features there."""
         self.step = step
 
-    @abstractmethod
     def width(self, channels: int, num_layers: int) -> int:
         """How wide a row is."""
+        return self.parts * channels * (num_layers + 1 if self.every_depth else 1)
 
     @abstractmethod
     def rows(self, path: Path) -> Tensor:
@@ -48,9 +49,6 @@ class Readout(ABC):
 class LastPoint(Readout):
     """The paper's: log_0 of the point at the last depth."""
 
-    def width(self, channels: int, num_layers: int) -> int:
-        return channels
-
     def rows(self, path: Path) -> Tensor:
         r, e, _ = path[-1]
         return to_tangent(r, e)
@@ -63,8 +61,7 @@ class LastPoint(Readout):
 class PointAndFeatures(Readout):
     """log_0 of the last point with the GIN features beside it."""
 
-    def width(self, channels: int, num_layers: int) -> int:
-        return 2 * channels
+    parts = 2
 
     def rows(self, path: Path) -> Tensor:
         r, e, h = path[-1]
@@ -80,9 +77,6 @@ class AllPoints(Readout):
 
     every_depth = True
 
-    def width(self, channels: int, num_layers: int) -> int:
-        return (num_layers + 1) * channels
-
     def rows(self, path: Path) -> Tensor:
         return torch.cat([to_tangent(r, e) for r, e, _ in path], dim=1)
 
@@ -95,9 +89,6 @@ class Steps(Readout):
     """
 
     every_depth = True
-
-    def width(self, channels: int, num_layers: int) -> int:
-        return (num_layers + 1) * channels
 
     def rows(self, path: Path) -> Tensor:
         return torch.cat([self.step(t, h) for t, (_, _, h) in enumerate(path)], dim=1)

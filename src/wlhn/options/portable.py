@@ -1,6 +1,6 @@
 """Numbers that other x86-64 processors give too: instruction sets held to AVX2 with fused multiply-add.
 
-Libraries choose their code by what the processor can do, and sums in wider registers round otherwise. These variables
+Libraries choose their code by what the processor can do, and sums in wider registers round differently. These variables
 hold them to one level; libraries read them as they load, so a process has them from its start.
 """
 
@@ -26,7 +26,7 @@ def is_portable() -> bool:
 
 
 def restart_portably() -> None:
-    """Begin this process again with the variables, if it has not got them."""
+    """Begin this process again with the variables, unless it has them."""
     if not is_portable():
         sys.stdout.flush()
         os.execve(sys.executable, sys.orig_argv, os.environ | VARIABLES)

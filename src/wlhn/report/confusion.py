@@ -21,12 +21,6 @@ def confusion_matrix(counts: ArrayLike, classes: Sequence[Any], path: str | Path
     """Counts (true, predicted), each shaded by its share of the true class; an .svg.
 
     `sklearn.metrics.confusion_matrix` counts, and so do `wlhn.training.scores`.
-
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "confusion.svg"
-    >>> confusion_matrix([[1, 1], [0, 1]], ["no", "yes"], path)
-    >>> path.read_text().count("<rect")  # the paper and four cells
-    5
     """
     counts = np.asarray(counts, int)
     if counts.shape != (len(classes), len(classes)):

@@ -22,14 +22,7 @@ def learning_curve(
     best_epoch: int,
     path: Path,
 ) -> None:
-    """Loss on the left, the validation metric on the right, the chosen epoch marked; an .svg.
-
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "curve.svg"
-    >>> learning_curve([2.0, 1.0], [2.1, 1.5], [0.5, 0.7], "accuracy", best_epoch=2, path=path)
-    >>> "validation accuracy" in path.read_text()
-    True
-    """
+    """Loss on the left, the validation metric on the right, the chosen epoch marked; an .svg."""
     loss = _panel("loss", {"training": train_loss, "validation": valid_loss}, PALETTE, best_epoch)
     right = _panel(f"validation {metric}", {"": valid_metric}, PALETTE[1:], best_epoch)
     moved = [f'<g transform="translate({WIDTH:g} 0)">', *right, "</g>"]

@@ -20,14 +20,7 @@ def depth_accuracy(
     metric: str = "accuracy",
     title: str = "",
 ) -> None:
-    """One line for each model: mean over runs with its standard deviation; `scores` has (depths,) or (depths, runs).
-
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "depth.png"
-    >>> depth_accuracy([2, 4], {"wlhn": [[0.7, 0.8], [0.8, 0.8]], "gin": [0.7, 0.6]}, path)
-    >>> path.stat().st_size > 1000
-    True
-    """
+    """One line for each model: mean over runs with its standard deviation; `scores` has (depths,) or (depths, runs)."""
     figure = new_figure(5.5, 3.6)
     axes = quiet(figure.subplots())
     for k, (name, given) in enumerate(scores.items()):

@@ -171,10 +171,6 @@ def _jobs(part: Part) -> str:
 
 
 def _clock(at: float) -> str:
-    """The time of day; with the date, where it is another one.
-
-    >>> len(_clock(time.time()))
-    5
-    """
+    """The time of day; with the date, where it is another one."""
     then, now = time.localtime(at), time.localtime()
     return time.strftime("%H:%M" if then[:3] == now[:3] else "%Y-%m-%d %H:%M", then)

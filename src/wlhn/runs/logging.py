@@ -1,23 +1,21 @@
 """Runs told to the trackers people use: TensorBoard, MLflow, Weights & Biases; extras, imported when asked for.
 
 A logger hears what a run is about, its numbers epoch by epoch, and its results; that is the whole protocol, and any
-object with these methods will do in Python.
+`Logger` will do in Python.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from wlhn.errors import InputError
 from wlhn.options.checks import check_choice
 
-KINDS = ("tensorboard", "mlflow", "wandb")
 
-
-class Logger(Protocol):
-    """Who hears of a run."""
+class Logger:
+    """Who hears of a run. This one tells nobody."""
 
     def about(self, values: Mapping[str, Any]) -> None:
         """Settings and data, once."""
@@ -29,29 +27,11 @@ class Logger(Protocol):
         """The run is done."""
 
 
-class Silent:
-    """Nobody hears of it."""
-
-    def about(self, values: Mapping[str, Any]) -> None:
-        pass
-
-    def numbers(self, values: Mapping[str, float], step: int) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-
 def make_logger(kind: str, folder: Path, name: str) -> Logger:
     """A logger by name. TensorBoard writes into the folder of the run; the others where their own settings say."""
     check_choice("--log", kind, *KINDS)
-    makers: dict[str, Callable[[Path, str], Logger]] = {
-        "tensorboard": _TensorBoard,
-        "mlflow": _MLflow,
-        "wandb": _Wandb,
-    }
     try:
-        return makers[kind](folder, name)
+        return KINDS[kind](folder, name)
     except ImportError:
         raise InputError(f"--log {kind}: its package is not installed; `pip install wlhn[{kind}]` brings it") from None
     except Exception as error:  # no account, no server, no permission: each package has errors of its own
@@ -59,7 +39,7 @@ def make_logger(kind: str, folder: Path, name: str) -> Logger:
         raise InputError(f"--log {kind}: it could not be started: {said or type(error).__name__}") from None
 
 
-class _TensorBoard:
+class _TensorBoard(Logger):
     def __init__(self, folder: Path, name: str) -> None:
         from tensorboardX import SummaryWriter
 
@@ -76,7 +56,7 @@ class _TensorBoard:
         self.writer.close()
 
 
-class _MLflow:
+class _MLflow(Logger):
     def __init__(self, folder: Path, name: str) -> None:
         import mlflow
 
@@ -93,7 +73,7 @@ class _MLflow:
         self.mlflow.end_run()
 
 
-class _Wandb:
+class _Wandb(Logger):
     def __init__(self, folder: Path, name: str) -> None:
         import wandb
 
@@ -107,3 +87,6 @@ class _Wandb:
 
     def close(self) -> None:
         self.run.finish()
+
+
+KINDS: dict[str, Callable[[Path, str], Logger]] = {"tensorboard": _TensorBoard, "mlflow": _MLflow, "wandb": _Wandb}

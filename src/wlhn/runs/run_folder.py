@@ -30,13 +30,8 @@ from wlhn.runs.weights import load_model
 from wlhn.training.problem import depth_of
 from wlhn.training.provenance import file_hash
 
-CHECKSUMS, CONFIG, MODEL, VOCABULARY, COLOURS = (
-    "checksums.json",
-    "config.json",
-    "model.safetensors",
-    "vocabulary.json",
-    "colours.npz",
-)
+CHECKSUMS, CONFIG, MODEL = "checksums.json", "config.json", "model.safetensors"
+VOCABULARY, COLOURS = "vocabulary.json", "colours.npz"
 FORMAT = 1
 
 

@@ -55,42 +55,53 @@ def model_card(config: Mapping[str, Any]) -> str:
     settings, level = config["settings"], config["level"]
     kinds = {"classification": "classes", "binary": "0/1 targets", "regression": "numbers"}
     kind = kinds.get(config["task"], "vectors")
-    head = ["---", "library_name: wlhn", "tags:", "- graphs", f"- {level}-{config['task']}", "---"]
-    lines = [*head, f"# {settings['model']}: {kind} of {level}s", ""]
-    if config["classes"]:
-        lines += [f"Classes: {', '.join(map(str, config['classes']))}.", ""]
-    lines += ["## Data", "", *_data(config), "", "## Scores", "", *_scores(config), "", "## Limits", ""]
-    lines += [
-        "- Labels and categories that training did not have are taken as unknown; `wlhn predict` counts them.",
-        "- Scores are those of one split; other data may differ. `wlhn score` measures them there.",
-        "",
-        "## Use",
-        "",
-        "```python",
-        "from pathlib import Path",
-        "from wlhn.runs.sharing import from_pretrained",
-        "",
-        'trained = from_pretrained(Path("this-folder"))',
-        "```",
-        "",
-    ]
-    return "\n".join(lines)
+    classes = f"Classes: {', '.join(map(str, config['classes']))}.\n\n" if config["classes"] else ""
+    return f"""---
+library_name: wlhn
+tags:
+- graphs
+- {level}-{config["task"]}
+---
+# {settings["model"]}: {kind} of {level}s
+
+{classes}## Data
+
+{_data(config)}
+
+## Scores
+
+{_scores(config)}
+
+## Limits
+
+- Labels and categories that training did not have are taken as unknown; `wlhn predict` counts them.
+- Scores are those of one split; other data may differ. `wlhn score` measures them there.
+
+## Use
+
+```python
+from pathlib import Path
+from wlhn.runs.sharing import from_pretrained
+
+trained = from_pretrained(Path("this-folder"))
+```
+"""
 
 
-def _data(config: Mapping[str, Any]) -> list[str]:
+def _data(config: Mapping[str, Any]) -> str:
     if "data" not in config:
-        return ["The data were in memory and have no name."]
+        return "The data were in memory and have no name."
     sizes = ", ".join(f"{count} {part}" for part, count in config["split"].items())
     lines = [f"{config['data']} (hash {config['data_hash']}), {config['level']}s: {sizes}."]
     if unlabelled := config.get("unlabelled"):
         lines.append(f"{unlabelled} {config['level']}s had no target: they were seen, and not learned from.")
-    return lines + [f"Warning: {warning}." for warning in config.get("warnings", ())]
+    return "\n".join(lines + [f"Warning: {warning}." for warning in config.get("warnings", ())])
 
 
-def _scores(config: Mapping[str, Any]) -> list[str]:
+def _scores(config: Mapping[str, Any]) -> str:
     scores = config.get("test_scores")
     if not scores:
-        return ["Not measured on test items."]
+        return "Not measured on test items."
     known = {name: value for name, value in scores["metrics"].items() if value is not None}
     lines = [f"On {scores['items']} test {config['level']}s:", "", "| metric | value |", "| --- | ---: |"]
-    return lines + [f"| {METRICS[name].name} | {value:.4f} |" for name, value in known.items()]
+    return "\n".join(lines + [f"| {METRICS[name].name} | {value:.4f} |" for name, value in known.items()])

@@ -16,6 +16,7 @@ from wlhn.files import replacing
 from wlhn.runs.trained import Predicted, Trained
 
 Rows = Sequence[dict[str, Any]]
+Begin = Callable[[dict[str, Any]], Callable[[Rows], object]]  # from a row with all columns to what writes rows
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a formula may begin
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -86,19 +87,36 @@ def write_table(path: Path, parts: Iterable[Rows], raw: bool = False) -> int:
     >>> file.read_text().split()
     ['id,prediction', 'a,1', 'b,0']
     """
-    writers = {".csv": _csv, ".jsonl": _json_lines, ".parquet": _parquet}
-    if path.suffix not in writers:
-        raise InputError(f"{path}: the name must end in {', '.join(writers)}")
-    count = 0
     with replacing(path) as draft, ExitStack() as stack:
-        write: Callable[[Rows], None] | None = None
-        for rows in parts:
-            if rows:
-                if path.suffix == ".csv" and not raw:
-                    rows = _all_harmless(rows)
-                write = write or writers[path.suffix](draft, stack, _answered(rows))
-                write(rows)
-                count += len(rows)
+        if path.suffix == ".parquet":
+            return _write(parts, _parquet(draft, stack))
+        if path.suffix not in (".csv", ".jsonl"):
+            raise InputError(f"{path}: the name must end in .csv, .jsonl, .parquet")
+        file = stack.enter_context(draft.open("w", encoding="utf-8", newline=""))
+        return _write(parts, _csv(file, raw) if path.suffix == ".csv" else _json_lines(file))
+
+
+def write_stream(file: IO[str], parts: Iterable[Rows], *, as_json: bool = False, raw: bool = False) -> int:
+    """Write rows as they come to an open file, as CSV (`raw` as in `write_table`) or JSON lines; how many there were.
+
+    >>> import io
+    >>> write_stream(file := io.StringIO(), [[{"id": "a", "prediction": 1}]], as_json=True)
+    1
+    >>> file.getvalue()
+    '{"id": "a", "prediction": 1}\\n'
+    """
+    begin = _json_lines(file) if as_json else _csv(file, raw, lineterminator="\n")
+    return _write(parts, begin, then=file.flush)
+
+
+def _write(parts: Iterable[Rows], begin: Begin, then: Callable[[], None] = lambda: None) -> int:
+    count, write = 0, None
+    for rows in parts:
+        if rows:
+            write = write or begin(_answered(rows))
+            write(rows)
+            then()
+            count += len(rows)
     return count
 
 
@@ -117,65 +135,39 @@ def harmless(value: Any) -> Any:
     return f"'{value}" if dangerous else value
 
 
-def _all_harmless(rows: Rows) -> Rows:
-    return [{harmless(key): harmless(value) for key, value in row.items()} for row in rows]
+def _csv(file: IO[str], raw: bool, **how: Any) -> Begin:
+    def shown(row: dict[str, Any]) -> dict[str, Any]:
+        return row if raw else {harmless(key): harmless(value) for key, value in row.items()}
+
+    def begin(first: dict[str, Any]) -> Callable[[Rows], object]:
+        writer = csv.DictWriter(file, list(shown(first)), **how)
+        writer.writeheader()
+        return lambda rows: writer.writerows(map(shown, rows))
+
+    return begin
 
 
-def write_stream(file: IO[str], parts: Iterable[Rows], *, as_json: bool = False, raw: bool = False) -> int:
-    """Write rows as they come to an open file, as CSV (`raw` as in `write_table`) or JSON lines; how many there were.
-
-    >>> import io
-    >>> write_stream(file := io.StringIO(), [[{"id": "a", "prediction": 1}]], as_json=True)
-    1
-    >>> file.getvalue()
-    '{"id": "a", "prediction": 1}\\n'
-    """
-    count, writer = 0, None
-    for rows in parts:
-        if not rows:
-            continue
-        if as_json:
-            _write_json(file, rows)
-        else:
-            rows = rows if raw else _all_harmless(rows)
-            if writer is None:
-                writer = csv.DictWriter(file, list(_answered(rows)), lineterminator="\n")
-                writer.writeheader()
-            writer.writerows(rows)
-        file.flush()
-        count += len(rows)
-    return count
+def _json_lines(file: IO[str]) -> Begin:
+    return lambda first: lambda rows: file.writelines(json.dumps(row, default=str) + "\n" for row in rows)
 
 
-def _write_json(file: IO[str], rows: Rows) -> None:
-    file.writelines(json.dumps(row, default=str) + "\n" for row in rows)
-
-
-def _csv(draft: Path, stack: ExitStack, first: dict[str, Any]) -> Callable[[Rows], None]:
-    file: IO[str] = stack.enter_context(draft.open("w", encoding="utf-8", newline=""))
-    writer = csv.DictWriter(file, list(first))
-    writer.writeheader()
-    return writer.writerows
-
-
-def _json_lines(draft: Path, stack: ExitStack, first: dict[str, Any]) -> Callable[[Rows], None]:
-    file: IO[str] = stack.enter_context(draft.open("w", encoding="utf-8"))
-    return lambda rows: _write_json(file, rows)
-
-
-def _parquet(draft: Path, stack: ExitStack, first: dict[str, Any]) -> Callable[[Rows], None]:
+def _parquet(draft: Path, stack: ExitStack) -> Begin:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         raise InputError("Parquet: needs the package pyarrow; install it with `pip install wlhn[parquet]`") from None
     kinds = {float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
-    schema = pa.schema([(name, kinds.get(type(value), pa.string())) for name, value in first.items()])
-    text = {field.name for field in schema if field.type == pa.string()}
-    writer = stack.enter_context(pq.ParquetWriter(draft, schema))
 
-    def write(rows: Rows) -> None:
-        plain = [{k: str(v) if k in text and v is not None else v for k, v in row.items()} for row in rows]
-        writer.write_table(pa.Table.from_pylist(plain, schema))
+    def begin(first: dict[str, Any]) -> Callable[[Rows], object]:
+        schema = pa.schema([(name, kinds.get(type(value), pa.string())) for name, value in first.items()])
+        text = {field.name for field in schema if field.type == pa.string()}
+        writer = stack.enter_context(pq.ParquetWriter(draft, schema))
 
-    return write
+        def write(rows: Rows) -> None:
+            plain = [{k: str(v) if k in text and v is not None else v for k, v in row.items()} for row in rows]
+            writer.write_table(pa.Table.from_pylist(plain, schema))
+
+        return write
+
+    return begin

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from wlhn.data.splits import Split, random_splits, stratified_folds
 from wlhn.errors import InputError
 from wlhn.options.checks import check_choice
 from wlhn.runs.claim import CHECKPOINT, claimed, identity
-from wlhn.runs.logging import Logger, Silent
+from wlhn.runs.logging import Logger
 from wlhn.runs.run_folder import save_run
 from wlhn.runs.sharing import write_card
 from wlhn.runs.trained import Trained
@@ -78,7 +79,7 @@ def train(
     device: str = "cpu",
     on_epoch: Callable[[Epoch], None] = lambda epoch: None,
     draw: Callable[[TrainedRun], None] = lambda run: None,
-    log: Callable[[Path], Logger] = lambda folder: Silent(),
+    log: Callable[[Path], Logger] = lambda folder: Logger(),
 ) -> TrainedRun:
     """Train one model and keep it in a folder; an interrupted run in the same folder goes on.
 
@@ -95,14 +96,24 @@ def train(
         started = time.time()
         logger.about({"data": dataset.name, "seed": seed} | settings.to_json())
         problem = Problem(dataset, split, settings)
-        with _noting(ours / METRICS_FILE) as note:
+        with (ours / METRICS_FILE).open("w", encoding="utf-8") as lines:
 
             def tell(epoch: Epoch) -> None:
-                note(epoch)
+                try:
+                    lines.write(json.dumps(asdict(epoch)) + "\n")
+                    lines.flush()
+                except OSError as error:  # a full disk: say where
+                    raise OSError(error.errno, error.strerror, lines.name) from error
                 logger.numbers({name: getattr(epoch, name) for name in LOGGED}, epoch.epoch)
                 on_epoch(epoch)
 
-            fitted = _fit(problem, seed, ours / CHECKPOINT, tell, workers, address, device)
+            if workers == 1:
+                fitted = fit(problem, seed, ours / CHECKPOINT, tell, device=device)
+            else:
+                from wlhn.training.data_parallel import fit_together
+
+                team = partial(fit_together, workers=workers, address=address)
+                fitted = team(problem, seed, ours / CHECKPOINT, tell, device=device)
         run = _described(problem, fitted, ours, {"seed": seed, "workers": workers, "device": device}, started)
         draw(run)
         positions = {part: getattr(problem.split, part).tolist() for part in PARTS}
@@ -112,37 +123,6 @@ def train(
         known = {} if run.test is None else run.test.metrics
         logger.numbers({f"test_{k}": v for k, v in known.items() if v is not None}, len(fitted.history))
         return run
-
-
-@contextmanager
-def _noting(path: Path) -> Iterator[Callable[[Epoch], None]]:
-    """A function that adds an epoch to a file of lines."""
-    with path.open("w", encoding="utf-8") as lines:
-
-        def note(epoch: Epoch) -> None:
-            try:
-                lines.write(json.dumps(asdict(epoch)) + "\n")
-                lines.flush()
-            except OSError as error:  # a full disk: say where
-                raise OSError(error.errno, error.strerror, str(path)) from error
-
-        yield note
-
-
-def _fit(
-    problem: Problem,
-    seed: int,
-    checkpoint: Path,
-    tell: Callable[[Epoch], None],
-    workers: int,
-    address: str | None,
-    device: str,
-) -> Fitted:
-    if workers == 1:
-        return fit(problem, seed, checkpoint, tell, device=device)
-    from wlhn.training.data_parallel import fit_together
-
-    return fit_together(problem, seed, checkpoint, tell, workers=workers, address=address, device=device)
 
 
 def _described(problem: Problem, fitted: Fitted, folder: Path, given: dict[str, Any], started: float) -> TrainedRun:
@@ -174,10 +154,7 @@ def _described(problem: Problem, fitted: Fitted, folder: Path, given: dict[str, 
 
 
 def check_device(device: str, here: bool) -> None:
-    """Whether it is one that models can be trained on, and, if `here`, on this machine.
-
-    >>> check_device("cpu", here=True)
-    """
+    """Whether it is one that models can be trained on, and, if `here`, on this machine."""
     check_choice("device", device, "cpu", "cuda")
     if device == "cuda" and here and not torch.cuda.is_available():
         raise InputError("device cuda: torch finds no GPU here; leave --device out to train on the CPU")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from wlhn.batching.quotient import Quotient
 from wlhn.batching.refined import make_quotient
 from wlhn.data.dataset import Column, Dataset, TargetLevel, Task
 from wlhn.data.vocabulary import Encoded, Vocabulary
+from wlhn.documents import to_json
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy, assign, refine
 from wlhn.hyperbolic.polar import to_ball, to_tangent
@@ -36,7 +37,7 @@ SETTLED = 50  # batches after which running statistics, which move by a tenth, h
 
 @dataclass(frozen=True)
 class Unseen:
-    """How much of some graphs training had not.
+    """How much of some graphs was not there in training.
 
     >>> Unseen(1, 0, (0, 2)) + Unseen(1, 1, (1, 3))
     Unseen(nodes=2, edges=1, colours=(1, 5))
@@ -88,17 +89,8 @@ class TrainedConfig:
 
     def to_json(self) -> dict[str, Any]:
         """As in config.json, where `wlhn.runs.documents` reads it."""
-        return {
-            "settings": self.settings.to_json(),
-            "level": self.level,
-            "task": self.task,
-            "classes": list(self.classes),
-            "targets": list(self.targets),
-            "out_channels": self.out_channels,
-            "columns": [asdict(column) for column in self.columns],
-            "shift": self.shift.tolist(),
-            "scale": self.scale.tolist(),
-        }
+        values = {each.name: to_json(getattr(self, each.name)) for each in fields(TrainedConfig)}
+        return values | {"shift": self.shift.tolist(), "scale": self.scale.tolist()}
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,7 +56,7 @@ def _read(path: Path) -> dict[str, Tensor]:
     for name, tensor in tensors.items():
         unknown_targets = name == "y"  # which machines remember as NaN
         if tensor.is_floating_point() and not unknown_targets and not bool(tensor.isfinite().all()):
-            raise InputError(f"{path}, {name}: must be finite numbers, found others")
+            raise InputError(f"{path}, {name}: must be finite numbers, found NaN or infinity")
     return tensors
 
 

@@ -48,9 +48,7 @@ def environment() -> dict[str, Any]:
         "wlhn": code_version(),
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "processor": processor(),
-        "features": processor_features(),
-        "instructions": instructions(),
+        **machine(),
         "processors": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
@@ -58,24 +56,19 @@ def environment() -> dict[str, Any]:
 
 
 @cache
-def processor() -> str:
-    """The processor's model name, as its maker has it; the architecture, where the system does not say.
-
-    >>> bool(processor())
-    True
+def machine() -> dict[str, str]:
+    """The processor's name as its maker has it, its instruction sets by which libraries choose their code, and those in
+    use: what torch chose here, and whether all libraries were held to a common level.
     """
-    return _cpuinfo().get("model name") or platform.processor() or platform.machine()
+    import torch
 
-
-@cache
-def processor_features() -> str:
-    """Instruction sets of the processor by which libraries choose their code, where the system says.
-
-    >>> set(processor_features().split()) <= set(FEATURES)
-    True
-    """
     known = _cpuinfo().get("flags", _cpuinfo().get("Features", "")).split()
-    return " ".join(name for name in FEATURES if name in known)
+    level = PORTABLE if is_portable() else "as it is"
+    return {
+        "processor": _cpuinfo().get("model name") or platform.processor() or platform.machine(),
+        "features": " ".join(name for name in FEATURES if name in known),
+        "instructions": f"{torch.backends.cpu.get_cpu_capability()}, {level}",
+    }
 
 
 @cache
@@ -88,31 +81,13 @@ def _cpuinfo() -> dict[str, str]:
 
 
 @cache
-def instructions() -> str:
-    """The instruction sets in use: what torch chose here, and whether all libraries were held to a common level.
-
-    >>> instructions().endswith(("portable", "as it is"))
-    True
-    """
-    import torch
-
-    return f"{torch.backends.cpu.get_cpu_capability()}, {PORTABLE if is_portable() else 'as it is'}"
-
-
-@cache
-def _made_with() -> tuple[tuple[str, str], ...]:
-    machine = {"processor": processor(), "features": processor_features(), "instructions": instructions()}
-    versions = {name: importlib.metadata.version(name) for name in COUNTED}
-    return tuple((machine | versions).items())
-
-
 def made_with() -> dict[str, str]:
     """All that the last digits of a number depend on, besides code, data and settings: processor and libraries.
 
     >>> sorted(made_with())
     ['features', 'instructions', 'numba', 'numpy', 'processor', 'scikit-learn', 'scipy', 'torch']
     """
-    return dict(_made_with())
+    return machine() | {name: importlib.metadata.version(name) for name in COUNTED}
 
 
 _known_hashes: WeakKeyDictionary[Dataset, str] = WeakKeyDictionary()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wlhn.documents import fields_to_json
 from wlhn.errors import InputError
 from wlhn.training.metrics import METRICS, METRICS_OF
 
@@ -33,21 +34,10 @@ class Scores:
     items: int
     metrics: Mapping[str, float | None]
     classes: tuple[ClassScores, ...] = ()
-    confusion: tuple[tuple[int, ...], ...] = field(default=())
+    confusion: tuple[tuple[int, ...], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """All fields by name."""
-        return asdict(self) | {"metrics": dict(self.metrics)}
-
-    @staticmethod
-    def from_json(document: Mapping[str, Any]) -> Scores:
-        """What `to_json` gave."""
-        return Scores(
-            items=document["items"],
-            metrics=dict(document["metrics"]),
-            classes=tuple(ClassScores(**each) for each in document["classes"]),
-            confusion=tuple(tuple(row) for row in document["confusion"]),
-        )
+        return fields_to_json(self)
 
 
 def scores_of(task: str, y: NDArray[Any], outputs: NDArray[Any], classes: tuple[Any, ...] = ()) -> Scores:
