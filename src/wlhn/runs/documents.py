@@ -181,7 +181,10 @@ def _columns(columns: Fields) -> Columns:
 
 def _check_width(where: Fields, nodes: Encoding, columns: Columns) -> None:
     """As many columns as the encoding of nodes gives."""
-    least = len(nodes.label_values) if "label" in nodes.inputs else 0
+    categories = columns.known is not None
+    if categories and ("x" not in nodes.inputs or nodes.filling is not None):
+        raise where.wrong("known", "null, where nodes are not rows of categories")
+    least = (1 if categories else len(nodes.label_values)) if "label" in nodes.inputs else 0
     if not nodes.inputs:
         least = nodes.max_degree + 1 if nodes.degree == "onehot" else 1
     if nodes.bins is not None:
@@ -191,5 +194,3 @@ def _check_width(where: Fields, nodes: Encoding, columns: Columns) -> None:
     exact = "x" not in nodes.inputs or nodes.filling is not None
     if columns.width < least or (exact and columns.width > least):
         raise where.wrong("width", f"{least}, as `nodes` has it")
-    if columns.known is not None and nodes.inputs != ("x",):
-        raise where.wrong("known", "null, where nodes are not rows of categories")
