@@ -154,8 +154,8 @@ def _summarise(run: TrainedRun, data: list[str], settings: Settings) -> None:
         )
     elif numbers["largest_radius"] is not None:
         typer.echo(
-            f"Numbers are sound: points lie up to {numbers['largest_radius']:.1f} from the root, "
-            f"{100 * numbers['dead_rows']:.1f} % of rows are dead."
+            f"All numbers stayed finite: points lie up to {numbers['largest_radius']:.1f} from the root, and "
+            f"{100 * numbers['dead_rows']:.1f} % of nodes have features that are all zero at some depth."
         )
     typer.echo(
         f"\nThe run is kept in {run.folder} (README.md is its model card, learning-curve.svg shows how training went). "

@@ -88,7 +88,7 @@ def write_table(path: Path, parts: Iterable[Rows], raw: bool = False) -> int:
     """
     writers = {".csv": _csv, ".jsonl": _json_lines, ".parquet": _parquet}
     if path.suffix not in writers:
-        raise InputError(f"{path}: the name must end in {', '.join(writers)}")
+        raise InputError(f"{path}: the name must end in .csv, .jsonl or .parquet")
     count = 0
     with replacing(path) as draft, ExitStack() as stack:
         write: Callable[[Rows], None] | None = None
@@ -168,7 +168,7 @@ def _parquet(draft: Path, stack: ExitStack, first: dict[str, Any]) -> Callable[[
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise InputError("Parquet: needs the package pyarrow; install it with `pip install wlhn[parquet]`") from None
+        raise InputError("Parquet: needs the package pyarrow; install it with `pip install 'wlhn[parquet]'`") from None
     kinds = {float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
     schema = pa.schema([(name, kinds.get(type(value), pa.string())) for name, value in first.items()])
     text = {field.name for field in schema if field.type == pa.string()}
