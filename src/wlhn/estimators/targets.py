@@ -30,7 +30,7 @@ def _array(y: Any) -> NDArray[Any]:
         return np.asarray(y)
     except ValueError:  # rows of different length
         raise InputError(
-            "y: expected a class or a number for each item, or rows of the same length, found lists of different length; "
+            "y: expected a class, a number or a row of them for each item, found lists of different length; "
             "scikit-learn's MultiLabelBinarizer makes rows of 0 and 1 of lists of labels"
         ) from None
 

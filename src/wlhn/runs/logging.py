@@ -54,7 +54,7 @@ def make_logger(kind: str, folder: Path, name: str) -> Logger:
         return makers[kind](folder, name)
     except ImportError:
         raise InputError(
-            f"--log {kind}: its package is not installed; `pip install 'wlhn[{kind}]'` brings it"
+            f"--log {kind}: its package is missing; `pip install 'wlhn[{kind}]'` brings it"
         ) from None
     except Exception as error:  # no account, no server, no permission: each package has errors of its own
         said = " ".join(str(error).split())
