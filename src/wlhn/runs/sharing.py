@@ -43,9 +43,7 @@ def push_to_hub(folder: Path, repository: str) -> None:
     try:
         from huggingface_hub import HfApi
     except ImportError:
-        raise InputError(
-            "push_to_hub: needs the package huggingface_hub; `pip install 'wlhn[hub]'` brings it"
-        ) from None
+        raise InputError("push_to_hub: needs huggingface_hub; `pip install 'wlhn[hub]'` brings it") from None
     write_card(folder)
     api = HfApi()
     api.create_repo(repository, exist_ok=True)
@@ -87,9 +85,7 @@ def _data(config: Mapping[str, Any]) -> list[str]:
     sizes = ", ".join(f"{count} {part}" for part, count in config["split"].items())
     lines = [f"{config['data']} (hash {config['data_hash']}), {config['level']}s: {sizes}."]
     if unlabelled := config.get("unlabelled"):
-        lines.append(
-            f"{unlabelled} {config['level']}s had no target: the model answers for them, and learned from others."
-        )
+        lines.append(f"{unlabelled} {config['level']}s had no target: the model learned from the others.")
     return lines + [f"Warning: {warning}." for warning in config.get("warnings", ())]
 
 
