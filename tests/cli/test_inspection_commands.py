@@ -55,5 +55,5 @@ def test_data_with_a_molecule_that_cannot_be_read_can_be_asked_about_throughout(
     for command in commands:
         ran = wlhn(*command)
         assert ran.code == 0, ran.err
-        assert "a table: 1 could not be read, the first bad: RDKit refuses 'C1CC'" in ran.err
+        assert "a table: 1 molecule could not be read, the first bad: RDKit refuses 'C1CC'" in ran.err
     assert Path("predictions.csv").read_text().splitlines()[-1] == "bad,,,"

@@ -43,7 +43,9 @@ def test_train_predict_and_score_agree(wlhn: Any, place: Path) -> None:
     assert set(json.loads(Path("run/config.json").read_text())["test_scores"]["metrics"]) == CLASS_METRICS
 
     said = json.loads(wlhn("predict", "run", data(place), "--out", "said.csv", "--json").out)["scores"]
-    assert "macro F1" in wlhn("predict", "run", data(place), "--out", "said.csv").out
+    shown = wlhn("predict", "run", data(place), "--out", "said.csv").out
+    assert "macro F1" in shown
+    assert "trained on some of these graphs" in shown
     scored = json.loads(wlhn("score", "run", data(place), "--out", "confusion.svg", "--json").out)
     assert {key: scored[key] for key in said} == said
     assert "<svg" in Path("confusion.svg").read_text()

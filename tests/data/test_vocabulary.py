@@ -38,6 +38,10 @@ def test_unseen_labels_categories_and_edges_are_counted() -> None:
     assert sorted(new.graphs.edge_attr[:, 0].tolist()) == [-1, -1, 1, 1]
     categories = Vocabulary.fit(path(x=np.array([[3, 0], [3, 1], [8, 1]])))
     assert categories.in_channels == (2, 2)
+    beside = Vocabulary.fit(path(node_label=[1, 5, 6], x=np.array([[3, 0], [3, 1], [8, 1]])))
+    assert beside.in_channels == (3, 2, 2)  # a label beside categories makes no numbers of them
+    assert beside.encode(path(node_label=[9, 5, 6], x=np.array([[3, 0], [3, 1], [8, 1]])).graphs).unseen_nodes == 1
+    assert kept(beside) == beside
     again = categories.encode(path(x=np.array([[8, 0], [4, 0], [3, -2]])).graphs)
     assert again.x.tolist() == [[1, 0], [-1, 0], [0, -1]]
     assert again.unseen_nodes == 2

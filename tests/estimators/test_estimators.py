@@ -157,10 +157,12 @@ def test_one_class_no_class_and_strange_targets_are_one_sentence(data: Dataset) 
         (["same"] * 60, "all items have the class 'same'; there must be two or more"),
         ([None] * 60, "needs at least 2 items with a target"),
         (np.full((60, 3), 7), "3 columns must hold 0 and 1"),
+        ([["a"], ["a", "b"]] * 30, "lists of different length; scikit-learn's MultiLabelBinarizer"),
+        (np.linspace(0, 1, 60), "0.0169492 is a number, not a class"),
     ):
         with pytest.raises(InputError, match=message):
             GraphClassifier(**SMALL).fit(data, y)
-    with pytest.raises(InputError, match="y: must be numbers"):
+    with pytest.raises(InputError, match="y: must be numbers, found 'a'"):
         GraphRegressor(**SMALL).fit(data, ["a"] * 60)
     with pytest.raises(InputError, match="fit: needs y, one target for each graph"):
         GraphClassifier(**SMALL).fit(to_networkx(data.graphs))

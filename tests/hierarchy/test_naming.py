@@ -36,6 +36,14 @@ def test_a_name_says_what_stands_around_every_node_that_has_it() -> None:
         assert names[hierarchy.colours[1][node]] == f"{atoms[node]} ({listed})"
 
 
+def test_whole_numbers_are_degrees_and_codes_are_no_names() -> None:
+    graph = nx.path_graph(4)
+    codes = wlhn.refine(graph, 1, initial=[7, 5, 5, 7])  # as a model has them that sees degrees
+    assert colour_names(codes, 0, [1, 2, 2, 1]) == ["degree 2", "degree 1"]
+    assert set(colour_names(codes, 1, [1, 2, 2, 1])) == {"degree 1 (d2)", "degree 2 (d1, d2)"}
+    assert set(colour_names(codes, 1, [""] * 4)) == {"degree 1", "degree 2"}
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 14), st.integers(0, 4), st.sampled_from(["uniform", "degree", "label"]))
 def test_names_within_a_depth_differ_and_do_not_depend_on_the_order_of_nodes(

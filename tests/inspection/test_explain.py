@@ -129,6 +129,6 @@ def test_the_command_tables_draws_and_prints_json(mutag_run: Path, tmp_path: Pat
     assert document["base"] + sum(n["adds"] for n in document["nodes"]) == pytest.approx(document["value"])
     assert "<svg" in picture.read_text()
     text = invoke(app, ["explain", str(mutag_run), "MUTAG", "--graph", "7", "--class", "-1", "--top", "3"])
-    assert "lead of -1 over 1" in text.stdout
+    assert "Lead of -1 over 1" in text.stdout
     for wrong in (["--graph", "188"], ["--graph", "7", "--class", "x"]):
         assert isinstance(invoke(app, ["explain", str(mutag_run), "MUTAG", *wrong]).exception, InputError)

@@ -16,6 +16,8 @@ from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.inspection.explorer import explorer_document, keep_frequent
 from wlhn.runs.run_folder import load_run
+from wlhn.runs.train import train
+from wlhn.training.settings import Settings
 
 
 def test_colours_of_a_trained_model_are_those_of_its_hierarchy(mutag_run: Path) -> None:
@@ -62,6 +64,14 @@ def test_data_without_a_model_have_a_page_too(data: str) -> None:
             dataset.y if dataset.level == "node" else np.repeat(dataset.y, np.diff(dataset.graphs.node_ptr))
         ).tolist()
     )
+
+
+def test_without_labels_colours_are_called_by_their_degrees(tmp_path: Path) -> None:
+    karate, few = load("karate"), Settings.of("wlhn", epochs=1, hidden_channels=4, num_layers=1)
+    trained = train(karate, few, tmp_path / "run").trained
+    document = explorer_document(karate, trained)
+    names, degrees = document["colours"]["name"], document["colours"]["columns"]["degree"]
+    assert all(name.split(" (")[0] == f"degree {d:g}" for name, d in zip(names[1:], degrees[1:], strict=True))
 
 
 def test_the_command_refuses_what_it_cannot_show(tmp_path: Path) -> None:

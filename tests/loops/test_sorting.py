@@ -1,5 +1,7 @@
 """Sorting and grouping: numpy's stable order, whatever the ranges and threads."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 import torch
@@ -15,9 +17,11 @@ KEYS = st.lists(st.sampled_from([0, 1, 5, 2**11, 2**40, 2**63, 2**64 - 1]) | st.
 def test_sorting_is_numpys(keys: list[int]) -> None:
     key = np.array(keys, np.uint64)
     order = np.argsort(key, kind="stable")
-    ordered, value = sorting.sort(key, np.arange(len(key), dtype=np.int32))
-    assert np.array_equal(ordered, key[order])
-    assert np.array_equal(value, order)
+    for short in (0, sorting.SHORT):
+        with mock.patch.object(sorting, "SHORT", short):
+            ordered, value = sorting.sort(key, np.arange(len(key), dtype=np.int32))
+        assert np.array_equal(ordered, key[order])
+        assert np.array_equal(value, order)
 
 
 @pytest.mark.parametrize("num_keys", [1, 3, 1000])

@@ -119,7 +119,7 @@ def test_an_unknown_tracker_is_one_sentence(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "wandb", None)
     ran = wlhn("train", "karate", *FAST, "--log", "wandb", "--out", tmp_path / "run")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "pip install wlhn[wandb]" in ran.err
+    assert "pip install 'wlhn[wandb]'" in ran.err
 
 
 def test_a_tracker_that_cannot_start_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,5 +45,5 @@ def test_estimators_share_too(tmp_path: Path) -> None:
 
 def test_without_the_hub_s_package_pushing_is_refused(mutag_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(InputError, match=r"pip install wlhn\[hub\]"):
+    with pytest.raises(InputError, match=r"pip install 'wlhn\[hub\]'"):
         push_to_hub(mutag_run, "owner/name")

@@ -44,7 +44,7 @@ def explain(
     json: Json = False,
 ) -> None:
     """Divide a model's answer for a graph or a node among substructures (WL colours); parts add up to the answer."""
-    from wlhn.data.display import node_names
+    from wlhn.data.display import names_as_seen, node_names
     from wlhn.hierarchy import colour_names
     from wlhn.runs.run_folder import load_run
 
@@ -60,7 +60,8 @@ def explain(
     wanted = outputs.index(output) if output is not None else 0 if single else int(explanation.output.argmax())
     margin = explanation.margin(wanted, alone=single)
     names, ids = node_names(dataset)[explanation.positions], _ids(dataset, explanation)
-    substructure = colour_names(explanation.hierarchy, explanation.hierarchy.depth, names)
+    seen = names_as_seen(dataset, trained.vocabulary.nodes.inputs)[explanation.positions]
+    substructure = colour_names(explanation.hierarchy, explanation.hierarchy.depth, seen)
     order = np.argsort(-np.abs(margin.colour), kind="stable")
     colours: list[dict[str, Any]] = [
         {
@@ -98,13 +99,12 @@ def explain(
         ("adds", "each node", f"substructure, {trained.colours.depth} rounds deep", "nodes"),
         rows,
     )
-    rest = float(margin.colour[order[top:]].sum())
     base = "nothing seen" if explanation.own is None else "nodes on average"
-    typer.echo(
-        f"{what}: {margin.value:+.4f} = {margin.base:+.4f} ({base}) "
-        f"{float(margin.colour[order[:top]].sum()):+.4f} (rows above) {rest:+.4f} (the other "
-        f"{max(len(order) - top, 0)} substructures)."
-    )
+    parts = {base: margin.base, "rows above": margin.colour[order[:top]].sum()}
+    if len(order) > top:
+        parts[f"the other {len(order) - top} substructures"] = margin.colour[order[top:]].sum()
+    sums = " ".join(f"{float(value):+.4f} ({name})" for name, value in parts.items())
+    typer.echo(f"{what[0].upper()}{what[1:]}: {margin.value:+.4f} = {sums}.")
     if out is not None:
         typer.echo(f"Drawn to {out}.")
 

@@ -13,7 +13,7 @@ import typer
 
 from wlhn.cli.common.output import DataRoot, Json, Seed, note, print_json, scores_in_a_line
 from wlhn.cli.common.progress import progress
-from wlhn.cli.common.reading import Roles, SkipInvalid, read_like
+from wlhn.cli.common.reading import Roles, SkipInvalid, read_like, training_data_warning
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -81,9 +81,11 @@ def predict(
         say(f"Not seen in training: labels of {unseen.nodes} nodes and {unseen.edges} edges, taken as unknown.")
     if trained.colours.depth:
         share = unseen.colours[-1] / max(nodes, 1)
-        say(f"{share:.1%} of the nodes have a neighbourhood (WL colour) that training did not have.")
+        say(f"{100 * share:.1f} % of the nodes have a neighbourhood (WL colour) that training did not have.")
     if scores is not None:
-        say(f"Against the targets of {scores.items} {trained.level}s here: {scores_in_a_line(scores)}.")
+        say(f"Against the targets of {scores.items} {trained.level}s in these data: {scores_in_a_line(scores)}.")
+        if warning := training_data_warning(run, dataset, trained.level):
+            say(warning)
 
 
 def scores_if_any(trained: Trained, dataset: Dataset, outputs: list[Any]) -> Scores | None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from wlhn.cli.common.output import DataRoot, Json, Seed, print_classes, print_json, scores_in_a_line
-from wlhn.cli.common.reading import Roles, SkipInvalid, read_like, warn_of_training_data
+from wlhn.cli.common.reading import Roles, SkipInvalid, read_like, training_data_warning
 from wlhn.errors import InputError
 
 
@@ -44,6 +44,7 @@ def score(
         return
     print_classes(scores, f"{trained.level}s")
     typer.echo(f"Scored on the {scores.items} {trained.level}s with a target: {scores_in_a_line(scores)}.")
-    warn_of_training_data(run, dataset, trained.level)
+    if warning := training_data_warning(run, dataset, trained.level):
+        typer.echo(warning)
     if out is not None:
         typer.echo(f"Drawn to {out}.")

@@ -71,6 +71,9 @@ def train(
     if not json:
         typer.echo(f"{dataset.name}: {dataset.level} {dataset.task}, {dataset.graphs!r}; training {settings.model}")
         typer.echo(dataset.summary)
+        edges = [each.name for each in dataset.columns if each.edge and each.role in ("feature", "category")]
+        if edges and not settings.training.edge_features:
+            typer.echo(f"Columns of edges that the model does not see without --edge-features: {', '.join(edges)}")
     epochs = getattr(settings.training, "epochs", 1)
     with torch_threads(threads), progress("training", "epoch") as advance:
 
@@ -123,7 +126,8 @@ def _summarise(run: TrainedRun, data: list[str], settings: Settings) -> None:
     for warning in about["warnings"]:
         typer.echo(f"Warning: {warning}.")
     if about["unlabelled"]:
-        typer.echo(f"{about['unlabelled']} {items} have no target: the model sees them, and answers for them too.")
+        seen = "the model sees them as neighbours, and" if run.trained.level == "node" else "the model"
+        typer.echo(f"{about['unlabelled']} {items} have no target: {seen} can answer for them too.")
     typer.echo(
         f"\n{sizes['train']} {items} to learn from, {sizes['valid']} to decide when to stop, "
         f"{sizes['test']} to test on."
@@ -138,7 +142,7 @@ def _summarise(run: TrainedRun, data: list[str], settings: Settings) -> None:
         if metric == "accuracy":
             line += f" ({round(scores['test'] * sizes['test'])} of {sizes['test']} {items} right)"
         if scores["constant_answer"] is not None:
-            line += f"; giving always the same answer would score {METRICS[metric].shown(scores['constant_answer'])}"
+            line += f"; always giving the same answer would score {METRICS[metric].shown(scores['constant_answer'])}"
         typer.echo(f"{line}.")
     if run.test is not None:
         if more := scores_in_a_line(run.test, without=metric):
@@ -150,10 +154,11 @@ def _summarise(run: TrainedRun, data: list[str], settings: Settings) -> None:
         )
     elif numbers["largest_radius"] is not None:
         typer.echo(
-            f"Numbers are sound: points lie up to {numbers['largest_radius']:.1f} from the root, "
-            f"{100 * numbers['dead_rows']:.1f} % of rows are dead."
+            f"All numbers stayed finite: points lie up to {numbers['largest_radius']:.1f} from the root, and "
+            f"{100 * numbers['dead_rows']:.1f} % of nodes have features that are all zero at some depth."
         )
     typer.echo(
-        f"\nThe run is kept in {run.folder} (README.md is its model card, learning-curve.svg its course). To use it:"
+        f"\nThe run is kept in {run.folder} (README.md is its model card, learning-curve.svg shows how training went). "
+        "To use it:"
     )
     typer.echo(f"  {shlex.join(['wlhn', 'predict', str(run.folder), *data, '--out', 'predictions.csv'])}")

@@ -145,8 +145,8 @@ class Dataset:
         known = int(self.labelled.sum())
         parts = [f"{len(self):,} {self.level}s"]
         if self.task != "none":
-            several = "" if self.task == "classification" else f"{self.num_outputs} {self.task} target"
-            what = f"{len(self.classes)} classes" if not several else several + "s" * (self.num_outputs != 1)
+            what, more = ("class", "es") if self.task == "classification" else (f"{self.task} target", "s")
+            what = f"{self.num_outputs} {what}{more * (self.num_outputs != 1)}"
             parts.append(f"{'all' if known == len(self) else f'{known:,}'} with a target: {what}")
         else:
             parts.append("no targets")

@@ -42,6 +42,20 @@ def node_names(dataset: Dataset) -> NDArray[Any]:
     return np.array(names)[place]
 
 
+def names_as_seen(dataset: Dataset, inputs: tuple[str, ...]) -> NDArray[Any]:
+    """What to call nodes in words about colours that start from these inputs: their names, if the colours know them;
+    their degrees, whole numbers, if the colours know nothing else; or nothing.
+
+    >>> from wlhn.data import load
+    >>> names_as_seen(load("MUTAG"), ("label",))[:3].tolist(), names_as_seen(load("karate"), ())[:3].tolist()
+    (['C', 'C', 'C'], [16, 9, 10])
+    """
+    if not inputs:
+        return dataset.graphs.degree
+    known = "label" in inputs or _has_ogb_atoms(dataset)
+    return node_names(dataset) if known else np.full(dataset.graphs.num_nodes, "")
+
+
 def node_columns(dataset: Dataset) -> dict[str, NDArray[Any]]:
     """Columns one can colour nodes by: the label, numeric attributes, the degree.
 

@@ -61,15 +61,16 @@ class Encoding:
         if not self.inputs:
             return self._degrees(graphs), np.zeros(graphs.num_nodes, bool)
         new = np.zeros(graphs.num_nodes, bool)
-        parts: list[NDArray[Any]] = []
-        if "label" in self.inputs and graphs.node_label is not None:
-            parts.append(_one_hot(graphs.node_label, np.array(self.label_values, dtype=np.int64)))
-        if "x" in self.inputs and graphs.x is not None:
-            x, new = fill(self.filling, graphs.x)
-            parts.append(x if self.bins is None else _in_bins(self.bins, x))
-        if len(parts) == 1 and np.issubdtype(parts[0].dtype, np.integer):
-            return parts[0], new
-        return np.concatenate([part.astype(np.float32, copy=False) for part in parts], axis=1), new
+        label = graphs.node_label if "label" in self.inputs else None
+        x = graphs.x if "x" in self.inputs else None
+        if x is not None:
+            x, new = fill(self.filling, x)
+            x = x if self.bins is None else _in_bins(self.bins, x)
+            if np.issubdtype(x.dtype, np.integer):  # categories, and so is a label beside them
+                return (x if label is None else np.column_stack([label, x])), new
+        labels = None if label is None else _one_hot(label, np.array(self.label_values, dtype=np.int64))
+        parts = [part.astype(np.float32, copy=False) for part in (labels, x) if part is not None]
+        return np.concatenate(parts, axis=1), new
 
     @property
     def bins(self) -> Quantiles | KMeans | None:

@@ -26,7 +26,13 @@ def _array(y: Any) -> NDArray[Any]:
     """An array; of objects where a list holds None, which NumPy would make text of beside texts."""
     if isinstance(y, list | tuple) and any(value is None for value in y):
         return np.array(y, dtype=object)
-    return np.asarray(y)
+    try:
+        return np.asarray(y)
+    except ValueError:  # rows of different length
+        raise InputError(
+            "y: expected a class, a number or a row of them for each item, found lists of different length; "
+            "scikit-learn's MultiLabelBinarizer makes rows of 0 and 1 of lists of labels"
+        ) from None
 
 
 def _gaps(part: NDArray[Any]) -> bool:
@@ -49,8 +55,12 @@ def with_classes(data: Dataset, values: NDArray[Any]) -> Dataset:
         raise InputError(f"y: expected a class for each item, or a row of 0 and 1, found shape {values.shape}")
     there = known(values)
     given = np.array(values[there].tolist())  # of its own kind, where None beside it had made objects of all
-    if np.issubdtype(given.dtype, np.floating) and not there.all() and (given == given.round()).all():
-        given = given.astype(np.int64)  # NaN beside whole numbers had made fractions of them
+    if np.issubdtype(given.dtype, np.floating):
+        fractions = given[given != given.round()]
+        if len(fractions):
+            raise InputError(f"y: {fractions[0]:g} is a number, not a class; estimators of numbers end in Regressor")
+        if not there.all():
+            given = given.astype(np.int64)  # NaN beside whole numbers had made fractions of them
     codes, classes = class_indices(given)
     if len(classes) == 1:
         raise InputError(f"y: all items have the class {classes[0]!r}; there must be two or more to tell apart")
@@ -78,8 +88,9 @@ def numbers(values: NDArray[Any]) -> NDArray[np.float32]:
     """Numbers with NaN where they are unknown."""
     try:
         return np.where(pd.isna(values), np.nan, values).astype(np.float32)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"y: must be numbers ({error})") from None
+    except (ValueError, TypeError):
+        words = (value for value in values.ravel().tolist() if not isinstance(value, int | float | None))
+        raise InputError(f"y: must be numbers, found {next(words, values.dtype)!r}") from None
 
 
 def are_fractions(values: NDArray[Any]) -> bool:

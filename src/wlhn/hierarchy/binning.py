@@ -35,7 +35,8 @@ class Quantiles:
             if len(distinct) <= bins:
                 edges.append((distinct[1:] + distinct[:-1]) / 2)
             else:
-                edges.append(np.unique(np.quantile(column, np.linspace(0, 1, bins + 1)[1:-1])))
+                found = np.unique(np.quantile(column, np.linspace(0, 1, bins + 1)[1:-1]))
+                edges.append(found[found < distinct[-1]])  # above the largest value there would be an empty bin
         return Quantiles(tuple(tuple(each.tolist()) for each in edges))
 
     @property

@@ -33,8 +33,9 @@ def colour_names(
     Args:
         hierarchy: of any graphs.
         t: the depth, 0 … T.
-        node_names: (nodes,) what each node is called, as `wlhn.data.display.node_names` has it; without names, or with
-            empty ones, nodes are called by their label or their degree.
+        node_names: (nodes,) what each node is called, as `wlhn.data.display.node_names` has it; whole
+            numbers are degrees. Without names nodes are called by their label or their degree, with empty ones by their
+            degree.
         colours: the ones to name, by number and different from each other; all of the depth without it.
 
     >>> import networkx as nx, wlhn
@@ -88,12 +89,14 @@ class _Words:
         self.pieces: dict[tuple[int, int, int, int], str] = {}
         values, start = hierarchy.initial_values, hierarchy.start
         names = None if node_names is None else np.asarray(node_names)
-        if names is not None and len(names) and any(names.tolist()):
-            first = np.unique(hierarchy.colours[0], return_index=True)[1]
+        first = np.unique(hierarchy.colours[0], return_index=True)[1]
+        if names is not None and names.dtype.kind in "iu":
+            self._degrees(names[first].tolist())
+        elif names is not None and any(names.tolist()):
             self.long = self.short = [str(name) for name in names[first].tolist()]
         elif start == "degree":
             self._degrees(values.tolist())
-        elif values.ndim == 1 and start != "uniform":
+        elif names is None and values.ndim == 1 and start != "uniform":
             self.long = self.short = [str(value) for value in values.tolist()]
         elif not hierarchy.depth:
             self.long = self.short = ["node"] * len(values)

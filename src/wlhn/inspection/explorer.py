@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Dataset
-from wlhn.data.display import bond_orders, node_columns, node_names
+from wlhn.data.display import bond_orders, names_as_seen, node_columns, node_names
 from wlhn.data.lookup import graph_names
 from wlhn.embeddings.planar import PlanarTree, planar
 from wlhn.hierarchy import Hierarchy, Tree, colour_names, refine
@@ -48,7 +48,7 @@ def explorer_document(
     space = None if trained is None else LearnedSpace(trained, graphs)
     hierarchy = tree_of(dataset, rounds=rounds) if space is None else space.hierarchy
     learned = None if space is None else space.tree_directions()
-    names, said = node_names(dataset), []
+    names, said = names_as_seen(dataset, dataset.inputs if trained is None else trained.vocabulary.nodes.inputs), []
     if hangs_on_its_root(hierarchy, dataset):
         names, why = grouped(dataset)
         hierarchy, learned, said = refine(graphs, hierarchy.depth, names), None, [why]

@@ -7,12 +7,37 @@ arrays that are mapped into memory are mapped as private ones that may be writte
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numba
 from numba.core import event
+from numba.core.caching import FunctionCache
+from numba.core.runtime import rtsys
 
 import wlhn.loops
 
-loop = numba.njit(cache=True, nogil=True)
+
+class _LoadedAlone(FunctionCache):
+    """numba's cache of compiled loops; loading one does not first set up the compiler, a fifth of a short command."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)  # what a loaded loop needs of it: arrays that are counted
+        return self._load_overload(sig, target_context)
+
+
+def looping(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator: compile a function when it is first called, or load it if numba's cache has it; without the GIL."""
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        made = numba.njit(nogil=True, **options)(function)
+        made._cache = _LoadedAlone(function)
+        return made
+
+    return compiled
+
+
+loop = looping()
 
 
 class _Announcement(event.Listener):

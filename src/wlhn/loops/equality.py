@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.loops.compiling import loop
+from wlhn.loops.compiling import loop, looping
 from wlhn.loops.refinement import BLOCK, gather
 
 Array = NDArray[Any]
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@looping(inline="always")
 def slot_of(item: int, table: Array) -> np.int64:
     """Where an item stands in the hash table, or would."""
     slot = np.int64((np.uint64(item) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & np.int64(len(table) - 1)

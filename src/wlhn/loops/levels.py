@@ -15,15 +15,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.hyperbolic.polar import NEAREST
+from wlhn.loops.compiling import looping
 
 Array = NDArray[Any]
-compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
-inlined = numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+compiled = looping(error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+inlined = looping(error_model="numpy", inline="always")
 
 DEAD = 1e-36  # ‖h‖² below which a row has no direction: float32 knows no smaller squares
 HUGE = 1e36  # ‖h‖² above which it is computed with care: float32 knows no larger ones

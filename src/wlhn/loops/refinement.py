@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from wlhn.loops.compiling import loop, looping
 
 Array = NDArray[Any]
 BLOCK = 256  # nodes whose neighbours are looked up together
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@looping(inline="always")
 def mix(x: np.uint64) -> np.uint64:
     """A fixed bijection of 64-bit words in which every bit of the input moves every bit of the output."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -20,12 +21,12 @@ def mix(x: np.uint64) -> np.uint64:
     return x ^ (x >> np.uint64(31))
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@looping(inline="always")
 def word(colour: int) -> np.uint64:
     return mix(np.uint64(colour + 1) * np.uint64(0x9E3779B97F4A7C15))
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@looping(inline="always")
 def key_of(colour: int, total: np.uint64, bits: int, mask: np.uint64) -> np.uint64:
     """One number to sort by: the colour in the high bits, as much of the multiset's hash as fits below."""
     if bits == 0:
@@ -33,7 +34,7 @@ def key_of(colour: int, total: np.uint64, bits: int, mask: np.uint64) -> np.uint
     return (np.uint64(colour) << np.uint64(64 - bits)) | ((mix(total) & mask) >> np.uint64(bits))
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def gather(nodes: Array, row_ptr: Array, neighbour: Array, colour: Array, start: Array, around: Array) -> Array:
     """Colours of the neighbours of a few nodes, row after row: those of nodes[i] at start[i] … start[i + 1] − 1.
 
@@ -55,7 +56,7 @@ def gather(nodes: Array, row_ptr: Array, neighbour: Array, colour: Array, start:
     return around
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def node_keys(
     first: int,
     last: int,
@@ -91,7 +92,7 @@ def node_keys(
             out[low + i] = key_of(colour[block[i]], total, bits, mask)
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def mark_shared(colour: Array, times: Array, shared: Array) -> None:
     """Which colours more than one node has; `times` and `shared` have a place for each and nothing in it."""
     for c in colour:
@@ -99,7 +100,7 @@ def mark_shared(colour: Array, times: Array, shared: Array) -> None:
         times[c] = True
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def number_children(shared: Array, above: Array, first_child: Array, name: Array, parent: Array) -> None:
     """Numbers for new colours, ascending by parent: a run of nodes is a child of the colour `above` it (ascending);
     a colour that is not shared has one child. Fills the last three: by old colour, by run, by new colour.
@@ -116,26 +117,26 @@ def number_children(shared: Array, above: Array, first_child: Array, name: Array
             run += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def name_nodes(first: int, last: int, first_child: Array, colour: Array, new: Array) -> None:
     for v in range(first, last):
         new[v] = first_child[colour[v]]
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def rename_nodes(first: int, last: int, name: Array, run: Array, nodes: Array, new: Array) -> None:
     for i in range(first, last):
         new[nodes[i]] = name[run[i]]
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def first_of_each(colour: Array, first: Array) -> None:
     """The first node of each colour."""
     for v in range(len(colour) - 1, -1, -1):
         first[colour[v]] = v
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def sorted_neighbourhood(
     row_ptr: Array, neighbour: Array, edge_code: Array, colour: Array, num_colours: int, node: int, out: Array
 ) -> Array:
@@ -159,7 +160,7 @@ def sorted_neighbourhood(
     return row
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def signatures(
     row_ptr: Array, neighbour: Array, edge_code: Array, colour: Array, num_colours: int, nodes: Array
 ) -> tuple[Array, Array, Array]:
@@ -186,7 +187,7 @@ def signatures(
     return ptr, item[:used].copy(), count[:used].copy()
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def signature_keys(
     parent: Array, ptr: Array, colour: Array, edge: Array, times: Array, labelled: bool, bits: int, mask: np.uint64
 ) -> Array:
@@ -201,7 +202,7 @@ def signature_keys(
     return out
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def match_colours(
     row_ptr: Array,
     neighbour: Array,
@@ -243,7 +244,7 @@ def match_colours(
     return out
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def tree_depth(parent: Array) -> Array:
     """The depth of each node of a tree in which parents come before their children."""
     depth = np.zeros(len(parent), np.int64)

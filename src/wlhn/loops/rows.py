@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 from numpy.typing import NDArray
 
+from wlhn.loops.compiling import looping
 from wlhn.loops.levels import careful_norm
 
 Array = NDArray[Any]
-compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+compiled = looping(error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 
 LARGEST = 1e300  # ‖v‖² from which on it is computed with care
 

@@ -10,16 +10,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from wlhn.loops.compiling import loop, looping
 
 Array = NDArray[Any]
 PRODUCT, LEAST, LEAST_SHARE = 0, 1, 2  # n m; min(n, m); min(n / |G|, m / |H|) · |G| |H|
 TILE = 64  # of a transposition, in rows and columns
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def add_shared_colours(
     first: int,
     last: int,
@@ -75,7 +76,7 @@ def add_shared_colours(
                     row[place[q]] += w * min(n * other_size[place[q]], size[i] * m[q])
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def add_dense(kind: int, w: float, n: float, size: float, other_count: Array, other_size: Array, row: Array) -> None:
     """One colour of one graph against its counts in all graphs."""
     if kind == PRODUCT:
@@ -91,7 +92,7 @@ def add_dense(kind: int, w: float, n: float, size: float, other_count: Array, ot
             row[j] += w * (a if a < b else b)
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def mirror(first: int, last: int, out: Array) -> None:
     """The lower triangle from the upper one, for tiles of rows: in tiles, lest every step be a jump through memory."""
     n = len(out)
@@ -102,7 +103,7 @@ def mirror(first: int, last: int, out: Array) -> None:
                     out[i, j] = out[j, i]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@looping(error_model="numpy")
 def divide_by_lengths(first: int, last: int, own: Array, other: Array, out: Array) -> None:
     """out[i, j] /= √(own[i] · other[j]), in which order does not matter: equal graphs have exactly 1."""
     for i in range(first, last):
@@ -111,7 +112,7 @@ def divide_by_lengths(first: int, last: int, own: Array, other: Array, out: Arra
             row[j] /= math.sqrt(own[i] * other[j])
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@looping(error_model="numpy")
 def distances_from_shared(first: int, last: int, own: Array, other: Array, total: float, out: Array) -> None:
     """What two graphs do not share, from what they share: out[i, j] = own[i] + other[j] − 2 out[i, j], or, if graphs
     count as shares of their nodes (`total` > 0, the sum of depths' weights), 2 (total − out[i, j] / (own[i] other[j])).

@@ -20,6 +20,7 @@ MOST = 9  # … unless that made more than 2^9 ranges: that many places to write
 CHUNKS = 16  # of the input; fixed, so that nothing depends on the number of threads
 DIGIT = 11  # bits
 PER_PAIR = 8  # numbers touched
+SHORT = 4096  # so few pairs numpy sorts as fast, with nothing to compile
 
 
 def group(key: Array, value: Array, num_keys: int) -> tuple[Array, Array]:
@@ -45,6 +46,9 @@ def sort(key: Array, value: Array) -> tuple[Array, Array]:
     >>> [a.tolist() for a in sort(np.array([5, 2, 5], np.uint64), np.array([0, 1, 2]))]
     [[2, 5, 5], [1, 0, 2]]
     """
+    if len(key) <= SHORT:
+        order = np.argsort(key, kind="stable")
+        return key[order], value[order]
     bits = min(max(len(key).bit_length() - RANGE, 1), MOST)
     start, key, value = _spread(key, value, 64 - bits, 1 << bits, np.uint64)
     over_rows(_sort_ranges, len(start) - 1, PER_PAIR * len(key), start, key, value, 64 - bits)

@@ -109,7 +109,10 @@ def _check_columns(where: str, columns: Columns) -> None:
 
 def _check_width(where: str, nodes: Encoding, columns: Columns) -> None:
     """As many columns as the encoding of nodes gives."""
-    least = len(nodes.label_values) if "label" in nodes.inputs else 0
+    categories = columns.known is not None
+    rows_of_categories = "x" in nodes.inputs and nodes.filling is None
+    _must(rows_of_categories or not categories, f"{where}, known", "null, where nodes are not rows of categories")
+    least = (1 if categories else len(nodes.label_values)) if "label" in nodes.inputs else 0
     if not nodes.inputs:
         least = nodes.max_degree + 1 if nodes.degree == "onehot" else 1
     if nodes.bins is not None:
@@ -118,8 +121,6 @@ def _check_width(where: str, nodes: Encoding, columns: Columns) -> None:
         least += len(nodes.filling.means) + len(nodes.filling.gaps)
     exact = "x" not in nodes.inputs or nodes.filling is not None
     _must(columns.width == least if exact else columns.width >= least, f"{where}, width", f"{least}, as `nodes` has it")
-    categories = columns.known is None or nodes.inputs == ("x",)
-    _must(categories, f"{where}, known", "null, where nodes are not rows of categories")
 
 
 def _rising(values: Sequence[float]) -> bool:

@@ -33,7 +33,7 @@ def make_logger(kind: str, folder: Path, name: str) -> Logger:
     try:
         return KINDS[kind](folder, name)
     except ImportError:
-        raise InputError(f"--log {kind}: its package is not installed; `pip install wlhn[{kind}]` brings it") from None
+        raise InputError(f"--log {kind}: its package is missing; `pip install 'wlhn[{kind}]'` brings it") from None
     except Exception as error:  # no account, no server, no permission: each package has errors of its own
         said = " ".join(str(error).split())
         raise InputError(f"--log {kind}: it could not be started: {said or type(error).__name__}") from None

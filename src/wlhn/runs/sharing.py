@@ -43,7 +43,7 @@ def push_to_hub(folder: Path, repository: str) -> None:
     try:
         from huggingface_hub import HfApi
     except ImportError:
-        raise InputError("push_to_hub: needs the package huggingface_hub; `pip install wlhn[hub]` brings it") from None
+        raise InputError("push_to_hub: needs huggingface_hub; `pip install 'wlhn[hub]'` brings it") from None
     write_card(folder)
     api = HfApi()
     api.create_repo(repository, exist_ok=True)
@@ -85,6 +85,8 @@ from wlhn.runs.sharing import from_pretrained
 
 trained = from_pretrained(Path("this-folder"))
 ```
+
+Or, from a shell: `wlhn predict this-folder DATA --out predictions.csv`.
 """
 
 
@@ -94,7 +96,7 @@ def _data(config: Mapping[str, Any]) -> str:
     sizes = ", ".join(f"{count} {part}" for part, count in config["split"].items())
     lines = [f"{config['data']} (hash {config['data_hash']}), {config['level']}s: {sizes}."]
     if unlabelled := config.get("unlabelled"):
-        lines.append(f"{unlabelled} {config['level']}s had no target: they were seen, and not learned from.")
+        lines.append(f"{unlabelled} {config['level']}s had no target: the model learned from the others.")
     return "\n".join(lines + [f"Warning: {warning}." for warning in config.get("warnings", ())])
 
 

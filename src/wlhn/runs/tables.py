@@ -91,7 +91,7 @@ def write_table(path: Path, parts: Iterable[Rows], raw: bool = False) -> int:
         if path.suffix == ".parquet":
             return _write(parts, _parquet(draft, stack))
         if path.suffix not in (".csv", ".jsonl"):
-            raise InputError(f"{path}: the name must end in .csv, .jsonl, .parquet")
+            raise InputError(f"{path}: the name must end in .csv, .jsonl or .parquet")
         file = stack.enter_context(draft.open("w", encoding="utf-8", newline=""))
         return _write(parts, _csv(file, raw) if path.suffix == ".csv" else _json_lines(file))
 
@@ -156,7 +156,7 @@ def _parquet(draft: Path, stack: ExitStack) -> Begin:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise InputError("Parquet: needs the package pyarrow; install it with `pip install wlhn[parquet]`") from None
+        raise InputError("Parquet: needs the package pyarrow; install it with `pip install 'wlhn[parquet]'`") from None
     kinds = {float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
 
     def begin(first: dict[str, Any]) -> Callable[[Rows], object]:

@@ -56,7 +56,6 @@ def default_split(dataset: Dataset, seed: int) -> Split:
     >>> default_split(load("MUTAG"), seed=0)
     Split(121 train, 30 valid, 37 test, ...)
     """
-    # A scaffold split puts molecules without rings all into one part: then it is of no use.
     if len(dataset.splits) == 1 and len(dataset.splits[0].train) and len(dataset.splits[0].valid):
         return dataset.splits[0]
     labelled = dataset.labelled if dataset.task != "none" else np.ones(len(dataset), bool)

@@ -57,7 +57,10 @@ def check_targets(task: str, y: NDArray[Any], out_channels: int) -> Tensor:
     wlhn.errors.InputError: item 1: class index must be 0 to 1, found 3
     """
     if task not in ("classification", "binary", "regression"):
-        raise InputError(f"the data have no targets to train on (task '{task}'); they must be classes, 0/1 or numbers")
+        raise InputError(
+            "the data have no targets to train on; name their column with `--role NAME=target` "
+            "(a table of edges has none: put a nodes.csv with targets beside an edges.csv)"
+        )
     if task == "classification":
         if y.ndim != 1 or not np.issubdtype(y.dtype, np.integer):
             raise InputError(f"targets: expected one class index for each item, found {y.dtype} of shape {y.shape}")

@@ -7,6 +7,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
+from running import wlhn
 
 from wlhn.data import as_dataset, load, statistics
 from wlhn.data.lookup import graph_position
@@ -185,6 +186,17 @@ def test_weights_of_edge_lists_are_attributes(tmp_path: Path) -> None:
         place = {name: k for k, name in enumerate(graphs.ids(0))}
         assert weights == {frozenset((place["a"], place["b"])): 0.5, frozenset((place["b"], place["c"])): 2}, name
     assert load(tmp_path / "several.edgelist").graphs.edge_label.tolist() == [1, 1, 0, 0]  # type: ignore[union-attr]
+
+
+def test_training_says_which_columns_of_edges_it_does_not_look_at(tmp_path: Path) -> None:
+    nodes = "".join(f"{k},{'ab'[k % 2]}\n" for k in range(20))
+    (tmp_path / "nodes.csv").write_text("id,kind\n" + nodes)
+    (tmp_path / "edges.csv").write_text("source,target,years\n" + "".join(f"{k},{k + 1},{k}\n" for k in range(19)))
+    few = ("--epochs", "1", "--hidden-channels", "4", "--num-layers", "1")
+    for more, said in ((), True), (("--edge-features",), False):
+        ran = wlhn("train", tmp_path, *few, *more, "--out", tmp_path / f"run{said}")
+        assert ran.code == 0, ran.err
+        assert ("does not see without --edge-features: years" in ran.out) == said
 
 
 def test_an_attribute_of_nodes_can_be_the_target(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_refused_smiles_are_named_or_left_out(tmp_path: Path) -> None:
     dataset = read_smiles(path, skip_invalid=True)
     assert dataset.graph_ids == ["a", "c"]
     assert (dataset.y.tolist(), dataset.task) == ([0.5, 2.5], "regression")
-    assert dataset.notes == ("1 molecule skipped that RDKit refuses: b (line 3)",)
+    assert dataset.notes[0] == "1 molecule skipped that RDKit refuses: b (line 3)"
     assert [(skipped.position, skipped.id) for skipped in dataset.skipped] == [(1, "b")]
     assert dataset.summary == "2 graphs, all with a target: 1 regression target; 1 skipped"
     for _ in range(2):  # the second time from the cache
@@ -155,7 +155,6 @@ def test_positions_stay_those_of_the_table_where_lines_are_skipped(tmp_path: Pat
     assert dataset.graph_ids == [0, 3]
     assert [skipped.id for skipped in dataset.skipped] == [1, 2]
     assert dataset.labelled.tolist() == [True, False]
-    assert dataset.splits[0].size == 1
 
 
 @pytest.mark.parametrize(
@@ -195,6 +194,16 @@ def test_scaffolds_stay_together() -> None:
     assert split.size == 30
     for part in (split.train, split.valid, split.test):
         assert all(5 * (k // 5) + j in part for k in part for j in range(5))
+
+
+def test_a_scaffold_that_most_molecules_share_is_nothing_to_split_by(tmp_path: Path) -> None:
+    chains = [f"{'C' * (k + 1)}O" for k in range(18)]
+    rings = [f"{'C' * k}C1{'C' * size}C1" for size in range(1, 11) for k in range(2)]
+    for smiles, ending, splits in ((chains + rings[:2], "too many molecules share one", 0), (rings, "", 1)):
+        (tmp_path / "m.csv").write_text("\n".join(["smiles,dose", *(f"{s},{k / 3}" for k, s in enumerate(smiles))]))
+        dataset = read_smiles(tmp_path / "m.csv")
+        assert len(dataset.splits) == splits
+        assert ending in "".join(dataset.notes)
 
 
 def test_score_is_ogbs() -> None:

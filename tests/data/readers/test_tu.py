@@ -106,7 +106,7 @@ def test_doubled_edges_loops_and_isolated_nodes(tmp_path: Path) -> None:
     dataset = read_tu(folder_of(files, tmp_path / "S"))
     assert edge_list(dataset.graphs) == [(0, 1), (3, 4)]
     assert dataset.graphs.num_nodes == 5
-    assert dataset.notes == ("2 doubled edges dropped", "1 self-loop dropped")
+    assert dataset.notes == ("2 duplicate edges dropped", "1 self-loop dropped")
     assert dataset.classes == (-1, 7)
     assert dataset.y.tolist() == [1, 0]
     assert edge_list(read_tu(tmp_path / "S", self_loops=True).graphs) == [(0, 1), (1, 1), (3, 4)]

@@ -73,10 +73,11 @@ def write_rows(out: Path, rows: Sequence[dict[str, Any]], as_json: bool) -> bool
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table: the first column to the left, numbers to the right."""
-    table = Table(header_style="bold")
+    """A table: words to the left, as is the first column, and numbers to the right."""
+    table, rows = Table(header_style="bold"), list(rows)
     for k, column in enumerate(columns):
-        table.add_column(column, justify="left" if k == 0 else "right", overflow="fold")
+        words = k == 0 or any(str(row[k])[:1].isalpha() for row in rows)
+        table.add_column(column, justify="left" if words else "right", overflow="fold")
     for row in rows:
         table.add_row(*(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row))
     typer.echo(title)  # not the table's own title, which wraps at the table's width

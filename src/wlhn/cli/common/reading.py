@@ -68,20 +68,22 @@ def read_like(
         progress=sys.stderr.isatty(),
     )
     if skipped := dataset.skipped:
-        note(f"{dataset.name}: {len(skipped)} could not be read, the first {skipped[0].id}: {skipped[0].why}")
+        many = f"{len(skipped)} molecule{'s' * (len(skipped) > 1)}"
+        note(f"{dataset.name}: {many} could not be read, the first {skipped[0].id}: {skipped[0].why}")
     return dataset
 
 
-def warn_of_training_data(run: Path, dataset: Dataset, level: str) -> None:
-    """Say so where these are the very data of a run: a score on them is not one on new data."""
+def training_data_warning(run: Path, dataset: Dataset, level: str) -> str:
+    """A sentence where these are the very data of a run, as a score on them is not one on new data; else nothing."""
     from wlhn.runs.run_folder import read_config
     from wlhn.training.provenance import data_hash
 
-    if read_config(run).get("data_hash") == data_hash(dataset):
-        typer.echo(
-            f"The model was trained on some of these {level}s, so the score says little about new ones: "
-            f"{run / 'README.md'} has that on the test {level}s alone."
-        )
+    if read_config(run).get("data_hash") != data_hash(dataset):
+        return ""
+    return (
+        f"The model was trained on some of these {level}s, so the score says little about new ones: "
+        f"{run / 'README.md'} has the score on the test {level}s alone."
+    )
 
 
 def parse_roles(given: list[str] | None) -> dict[str, Role]:

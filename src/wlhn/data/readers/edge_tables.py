@@ -82,7 +82,7 @@ def read_edge_table(
         **edges.attributes(not directed),
         node_ids=None if ids == list(range(len(ids))) else ids,
     )
-    direction = "edges directed" if directed else "edges undirected"
+    direction = "edges are directed" if directed else "edges are taken as undirected"
     return Dataset(
         name=path.name.partition(".")[0],
         graphs=graphs,

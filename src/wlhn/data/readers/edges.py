@@ -22,11 +22,11 @@ def simple_graphs(
     edge_attr: NDArray[Any] | None = None,
     **nodes: Any,
 ) -> tuple[Graphs, tuple[str, ...]]:
-    """Graphs without doubled edges (the first one stands) and, unless wanted, without self-loops; with notes on both.
+    """Graphs without duplicate edges (the first one stands) and, unless wanted, without self-loops; with notes on both.
 
     >>> import numpy as np
     >>> simple_graphs(np.array([0, 0, 1]), np.array([1, 1, 1]), np.array([0, 2]), self_loops=False)
-    (Graphs(1 graph, 2 nodes, 1 directed edges), ('1 doubled edge dropped', '1 self-loop dropped'))
+    (Graphs(1 graph, 2 nodes, 1 directed edges), ('1 duplicate edge dropped', '1 self-loop dropped'))
     """
     row_ptr, neighbour, order = group_by_target(source, target, int(node_ptr[-1]))
     keep, doubled, loops = once_each(row_ptr, neighbour, self_loops)
@@ -35,7 +35,7 @@ def simple_graphs(
         neighbour, order = neighbour[keep], order[keep]
     notes = [
         f"{count:,} {what}{'s' * (count > 1)} dropped"
-        for count, what in ((int(doubled), "doubled edge"), (int(loops), "self-loop"))
+        for count, what in ((int(doubled), "duplicate edge"), (int(loops), "self-loop"))
         if count
     ]
     graphs = Graphs(

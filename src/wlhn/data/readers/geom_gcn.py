@@ -2,7 +2,7 @@
 
 out1_graph_edges.txt lists directed edges under a header, out1_node_feature_label.txt (or .gz) node, features and label
 between tabs. Features are 0/1 columns, or for Actor the numbers of the columns that are 1. Edges stay directed, as in
-the files, unless symmetrised; a doubled edge is kept once.
+the files, unless symmetrised; a duplicate edge is kept once.
 
 Most of Squirrel's nodes are copies: equal label and equal successors (Platonov et al. 2023 show that test labels leak
 through them). `drop_duplicates` keeps the first of each, 2,204 of 5,201 nodes. Their filtered set has 2,223, presumably

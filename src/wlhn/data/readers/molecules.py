@@ -39,7 +39,8 @@ def read_smiles(
 ) -> Dataset:
     """A table of molecules: a column of SMILES, targets (all other columns unless one is called so), perhaps ids.
 
-    The split is that of a column "split", or the scaffold split, 80/10/10.
+    The split is that of a column "split", or the scaffold split, 80/10/10, unless most molecules share a scaffold (as
+    those without rings do), so that it would leave few to learn from: then there is none.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "drinks.csv"
@@ -69,8 +70,13 @@ def read_smiles(
     table = Table(path, table.frame.iloc[kept], table.columns)
     targets = encode_targets(table, task, missing, like)
     split = encode_split(table, targets)
+    notes = list(_listed(skipped))
     if not split:
-        split = (labelled_only(scaffold_split(smiles.iloc[kept].tolist()), targets),)
+        by_scaffold = labelled_only(scaffold_split(smiles.iloc[kept].tolist()), targets)
+        if 2 * len(by_scaffold.train) >= by_scaffold.size and len(by_scaffold.valid) and len(by_scaffold.test):
+            split = (by_scaffold,)
+        else:
+            notes.append("not split by scaffold, as too many molecules share one (those without rings do)")
     return Dataset(
         name=path.name.partition(".")[0],
         graphs=graphs,
@@ -81,7 +87,7 @@ def read_smiles(
         columns=table.columns,
         splits=split,
         skipped=skipped,
-        **targets.and_notes(*_listed(skipped)),
+        **targets.and_notes(*notes),
     )
 
 

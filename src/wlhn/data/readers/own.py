@@ -141,7 +141,7 @@ def read_node_tables(
         **edge.attributes(not directed),
     )
     targets = encode_targets(vertex, task, missing, like)
-    direction = "edges directed" if directed else "edges undirected"
+    direction = "edges are directed" if directed else "edges are taken as undirected"
     return Dataset(
         name=name,
         graphs=graphs,

@@ -124,7 +124,7 @@ def _parquet(path: Path, columns: list[str] | None, rows: int) -> Iterator[pd.Da
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise InputError(f"{path}: needs the package pyarrow; install it with `pip install wlhn[parquet]`") from None
+        raise InputError(f"{path}: needs the package pyarrow; install it with `pip install 'wlhn[parquet]'`") from None
     first = 0
     try:
         with pq.ParquetFile(path) as file:

@@ -248,7 +248,8 @@ def _almost_numbers(table: Table, column: Column) -> str:
         return ""
     return (
         f"column '{column.name}': {len(known) - len(odd):,} of {len(known):,} values are numbers, but not "
-        f"'{shown(values.iloc[odd[0]])}' ({table.at(int(odd[0]))}), so all were taken as text; an empty cell is a gap"
+        f"'{shown(values.iloc[odd[0]])}' ({table.at(int(odd[0]))}), so all were taken as text; "
+        "leave the cell empty if its value is unknown"
     )
 
 

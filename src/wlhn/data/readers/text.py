@@ -5,12 +5,12 @@ from __future__ import annotations
 from io import BufferedIOBase
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from wlhn.data.readers.archive import line_blocks
 from wlhn.errors import InputError
+from wlhn.loops.compiling import loop
 
 
 def read_integers(
@@ -85,7 +85,7 @@ def quoted(line: bytes) -> str:
     return repr(text if len(text) <= 40 else text[:40] + "…")
 
 
-@numba.njit(cache=True, nogil=True)
+@loop
 def _parse(
     text: NDArray[Any], out: NDArray[Any], limit: int, ended: bool
 ) -> tuple[int, int, bool]:  # rows, bad line or −1, whether an empty line ended the data

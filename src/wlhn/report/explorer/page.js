@@ -8,6 +8,7 @@ const canvas = el("canvas"), g = canvas.getContext("2d");
 const disc = new Disc(data.colours), map = new ItemMap(data.items);
 let view = disc, queued = false;
 const unit = data.level === "node" && data.items.node ? "Nodes" : "Graphs";
+const several = data.graphs.id.length > 1, FEW = 4; // columns that are shown without asking
 
 function make(tag, text, className) {
   const node = document.createElement(tag);
@@ -94,7 +95,7 @@ function paint() {
 
 // Words about a dot.
 const counted = (v, what) => `${v.toLocaleString("en")} ${what}${v === 1 ? "" : "s"}`;
-const about = (k) => { const c = data.colours; return `${counted(c.count[k], "node")} in ${counted(c.spread[k], "graph")}, ${c.depth[k] < 0 ? "root" : "depth " + c.depth[k]}`; };
+const about = (k) => { const c = data.colours; return `${counted(c.count[k], "node")}${several ? ` in ${counted(c.spread[k], "graph")}` : ""}, ${c.depth[k] < 0 ? "root" : "depth " + c.depth[k]}`; };
 const hidden = (k) => `${counted(data.colours.hidden[k], "rarer colour")} below not shown`;
 const percent = (v, total) => `${Math.round((100 * v) / (total || 1))} %`;
 function path(k) { const names = []; for (let v = k; v >= 0; v = data.colours.parent[v]) names.unshift(data.colours.name[v]); return names; }
@@ -130,13 +131,16 @@ function showColour(k) {
   box.replaceChildren(make("p", about(k) + (c.hidden[k] ? `; ${hidden(k)}.` : ".")));
   box.append(make("p", "From the root: " + path(k).join(" › "), "small"));
   if (c.class) box.append(bars(c.class[k]));
-  if (c.wrong) box.append(make("p", `The model errs on ${percent(c.wrong[k], 1)} of these nodes' ${unit.toLowerCase()}.`));
-  const table = make("table");
-  for (const [name, values] of Object.entries(c.columns)) { const row = make("tr"); row.append(make("th", name), make("td", values[k] === null ? "none" : String(values[k]))); table.append(row); }
-  box.append(table, make("h3", "Examples"));
+  if (c.wrong) box.append(make("p", `The model errs on ${percent(c.wrong[k], 1)} of ${unit === "Nodes" ? "these nodes" : "these nodes' graphs"}.`));
+  const table = make("table"), columns = Object.entries(c.columns);
+  for (const [name, values] of columns) { const row = make("tr"); row.append(make("th", name), make("td", values[k] === null ? "none" : String(values[k]))); table.append(row); }
+  const folded = make("details");
+  folded.append(make("summary", "Features of these nodes, on average"), table);
+  box.append(columns.length > FEW ? folded : table, make("h3", "Example"));
   const d = data.graphs, node = c.example[k], own = c.graphs[k][0];
   box.append(drawGraph(d, own, node, Math.max(c.depth[k], 1), `Neighbourhood of ${c.name[k]} in graph ${d.id[own]}`));
-  box.append(make("p", `In graph ${d.id[own]}: the ringed node and ${counted(Math.max(c.depth[k], 1), "step")} around it.`, "small"));
+  box.append(make("p", `${several ? `In graph ${d.id[own]}: the` : "The"} ringed node and ${counted(Math.max(c.depth[k], 1), "step")} around it.`, "small"));
+  if (!several) return;
   box.append(make("h3", `Graphs that contain it (${c.spread[k].toLocaleString("en")})`));
   const links = make("div", undefined, "links");
   for (const j of c.graphs[k]) { const button = make("button", d.id[j]); button.onclick = () => openGraph(j); links.append(button); }
