@@ -13,6 +13,8 @@ from numba.core import event
 import wlhn.loops
 
 loop = numba.njit(cache=True, nogil=True)
+# Of numbers: sums of a row may be taken in the order that is fastest, and dividing by zero is no error.
+arithmetic = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 
 
 class _Announcement(event.Listener):

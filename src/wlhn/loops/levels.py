@@ -6,8 +6,7 @@ Notation as in `wlhn.hyperbolic.polar`, there divided by cosh τ, here by a fact
 one are cosh τ, sinh τ and 1 divided by it (`hyperbolic`). a = h/‖h‖, q = u − w with w = −σ(1, …, 1), and y = a − k q
 with k = 2 q·a / q·q. τ is a number for each child, or the same for all.
 
-Loops that sum a row write nothing: with a write beside it, the order of the sum, and so its last bits, would depend on
-where the arrays happen to lie in memory.
+Loops that sum a row write nothing: see `wlhn.loops.rows`.
 """
 
 from __future__ import annotations
@@ -16,19 +15,15 @@ import math
 from typing import Any
 
 import numba
-import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.hyperbolic.polar import NEAREST
+from wlhn.loops.compiling import arithmetic
+from wlhn.loops.rows import DEAD, HUGE, careful_norm, make_unit
 
 Array = NDArray[Any]
-compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 inlined = numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 
-DEAD = 1e-36  # ‖h‖² below which a row has no direction: float32 knows no smaller squares
-HUGE = 1e36  # ‖h‖² above which it is computed with care: float32 knows no larger ones
-SHORT = 1e-18  # ‖h‖ below which its inverse is taken with care
-LEAST = 1e-300  # ‖h‖ below which it has none
 NEAR = 0.1  # sinh r′ below which float32 no longer gives the direction of the origin to five digits
 FLAT = 1e-12  # ‖u − w‖² below which w → u is taken for no reflection at all
 LONG = 100.0  # τ above which cosh τ is divided by e^(τ − LONG), so that its square exists
@@ -42,7 +37,7 @@ def radial(r: float) -> tuple[float, float, float]:
     return (1 + x * x) / t, 2 * x / t, t
 
 
-@compiled
+@arithmetic
 def hyperbolic(tau: Array, out: Array) -> None:
     """cosh τ, sinh τ and 1, divided by a common factor e^s that keeps them harmless, and s.
 
@@ -57,81 +52,7 @@ def hyperbolic(tau: Array, out: Array) -> None:
         out[i, 3] = s
 
 
-@compiled
-def careful_norm(row: Array) -> float:
-    """‖h‖ where ‖h‖² would overflow or underflow."""
-    top = LEAST
-    for x in row:
-        top = max(top, abs(float(x)))
-    total = 0.0
-    for x in row:
-        total += (x / top) * (x / top)
-    return top * math.sqrt(total)
-
-
-@compiled
-def make_unit(row: Array) -> None:
-    total = 0.0
-    for x in row:
-        total += x * x
-    if total > 0:
-        row /= math.sqrt(total)
-
-
-@compiled
-def unit(first: int, last: int, h: Array, e: Array, scale: Array) -> None:
-    """e = h/‖h‖ and scale = 1/‖h‖; for h = 0, −w and 0."""
-    d = h.shape[1]
-    away = h.dtype.type(1 / math.sqrt(d))
-    for i in range(first, last):
-        hi, ei = h[i], e[i]
-        hh = h.dtype.type(0)
-        for j in range(d):
-            hh += hi[j] * hi[j]
-        dead = hh < DEAD
-        s = h.dtype.type(0.0 if dead else 1 / math.sqrt(hh) if hh < HUGE else 1 / careful_norm(hi))
-        scale[i] = s
-        for j in range(d):
-            ei[j] = away if dead else s * hi[j]
-
-
-@compiled
-def unit_back(first: int, last: int, e: Array, scale: Array, grad: Array, out: Array) -> None:
-    """out = (grad − (grad·e) e)/‖h‖."""
-    for i in range(first, last):
-        ei, g, o = e[i], grad[i], out[i]
-        along = e.dtype.type(0)
-        for j in range(e.shape[1]):
-            along += g[j] * ei[j]
-        for j in range(e.shape[1]):
-            o[j] = scale[i] * (g[j] - along * ei[j])
-
-
-@compiled
-def norms(first: int, last: int, h: Array, out: Array) -> None:
-    """‖h‖ of each row."""
-    for i in range(first, last):
-        hh = h.dtype.type(0)
-        for j in range(h.shape[1]):
-            hh += h[i, j] * h[i, j]
-        out[i] = careful_norm(h[i]) if hh < DEAD or hh > HUGE else math.sqrt(hh)
-
-
-@compiled
-def norms_back(first: int, last: int, h: Array, norm: Array, grad: Array, out: Array) -> None:
-    """out = grad · h/‖h‖, and 0 for h = 0."""
-    for i in range(first, last):
-        n = np.float64(norm[i])  # `float` would leave a float32 what it is
-        if n < SHORT:  # 1/n might overflow there
-            for j in range(h.shape[1]):
-                out[i, j] = grad[i] * (h[i, j] / n if n > LEAST else 0.0)
-            continue
-        s = h.dtype.type(grad[i] / n)
-        for j in range(h.shape[1]):
-            out[i, j] = s * h[i, j]
-
-
-@compiled
+@arithmetic
 def forward(
     first: int,
     last: int,
@@ -222,7 +143,7 @@ def forward(
                 make_unit(nu)
 
 
-@compiled
+@arithmetic
 def backward(
     first: int,
     last: int,

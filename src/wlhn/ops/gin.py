@@ -24,8 +24,8 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from wlhn.batching.colour_batch import ColourLevel
+from wlhn.loops import gin as loops
 from wlhn.loops import parallel
-from wlhn.loops import rows as loops
 from wlhn.ops.sums import Everyone, alone, product_reference
 
 BLOCK = 256  # rows summed together; fixed, so that sums don't depend on the number of threads
