@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.loops.compiling import arithmetic
+from wlhn.loops.compiling import arithmetic, loop
 
 Array = NDArray[Any]
 
@@ -128,3 +129,42 @@ def relu_moments_back(
                 v = v if row[j] > 0 else zero
                 o[j] = v
                 total[j] += v
+
+
+@loop
+def fold(
+    eps: float, mean: Array, var: Array, gamma: Array, beta: Array, w: Array, folded: Array, scales: Array
+) -> None:
+    """BatchNorm into the Linear behind it: folded = w s for s = γ/√(σ² + ε), and in the rows of `scales` the mean,
+    1/√(σ² + ε), s and β − s μ.
+    """
+    one, least = w.dtype.type(1), w.dtype.type(eps)
+    for j in range(len(mean)):
+        inverse = one / np.sqrt(var[j] + least)
+        s = gamma[j] * inverse
+        scales[0, j], scales[1, j], scales[2, j], scales[3, j] = mean[j], inverse, s, beta[j] - s * mean[j]
+    for i in range(len(w)):
+        for j in range(len(mean)):
+            folded[i, j] = w[i, j] * scales[2, j]
+
+
+@loop
+def fold_back(
+    scales: Array, gamma: Array, grad_folded: Array, grad_b: Array, grad_beta: Array, grad_s: Array, grad_w: Array
+) -> Array:
+    """The gradients of w, into `grad_w`, and of γ, μ and σ², in the rows of what is returned.
+
+    `grad_s` has Σ_i grad_folded[i] w[i], the part of s's gradient that comes through `folded`.
+    """
+    out = np.empty((3, len(gamma)), gamma.dtype)
+    for i in range(len(grad_w)):
+        for j in range(len(gamma)):
+            grad_w[i, j] = grad_folded[i, j] * scales[2, j] + grad_b[i] * scales[3, j]
+    half = gamma.dtype.type(-0.5)
+    for j in range(len(gamma)):
+        mean, inverse, s = scales[0, j], scales[1, j], scales[2, j]
+        of_s = grad_s[j] - grad_beta[j] * mean
+        out[0, j] = of_s * inverse
+        out[1, j] = -grad_beta[j] * s
+        out[2, j] = half * (of_s * gamma[j]) * (inverse * inverse * inverse)
+    return out

@@ -15,6 +15,7 @@ import math
 from typing import Any
 
 import numba
+import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.hyperbolic.polar import NEAREST
@@ -38,11 +39,12 @@ def radial(r: float) -> tuple[float, float, float]:
 
 
 @arithmetic
-def hyperbolic(tau: Array, out: Array) -> None:
+def hyperbolic(tau: Array) -> Array:
     """cosh τ, sinh τ and 1, divided by a common factor e^s that keeps them harmless, and s.
 
     Directions depend on the ratios of the three alone; s is added to the distance from the root.
     """
+    out = np.empty((len(tau), 4))
     for i in range(len(tau)):
         moderate = min(float(tau[i]), LONG)  # beyond, cosh τ = sinh τ = e^τ/2 to rounding
         s = float(tau[i]) - moderate
@@ -50,6 +52,7 @@ def hyperbolic(tau: Array, out: Array) -> None:
         out[i, 0] = math.sqrt(1 + out[i, 1] * out[i, 1])
         out[i, 2] = math.exp(-s) if s else 1.0
         out[i, 3] = s
+    return out
 
 
 @arithmetic
