@@ -30,10 +30,7 @@ def aggregate_relu_sums(
     out: Array,
     blocks: Array,
 ) -> None:
-    """out[i] = max(0, bias + scale · x[parent[i]] + Σ_k value[k] · x[index[k]]), and its weighted sums.
-
-    Sums come in as many blocks of rows as `blocks` has rows; these do not depend on the number of threads.
-    """
+    """out[i] = max(0, bias + scale · x[parent[i]] + Σ_k value[k] · x[index[k]]), and its weighted sums."""
     s, zero, d = x.dtype.type(scale), x.dtype.type(0), x.shape[1]
     for b in range(first, last):
         total = blocks[b]
@@ -133,7 +130,7 @@ def relu_moments_back(
 
 @loop
 def fold(
-    eps: float, mean: Array, var: Array, gamma: Array, beta: Array, w: Array, folded: Array, scales: Array
+    eps: float, scales: Array, mean: Array, var: Array, gamma: Array, beta: Array, w: Array, folded: Array
 ) -> None:
     """BatchNorm into the Linear behind it: folded = w s for s = γ/√(σ² + ε), and in the rows of `scales` the mean,
     1/√(σ² + ε), s and β − s μ.

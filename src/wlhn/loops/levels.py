@@ -85,23 +85,21 @@ def forward(
     for p in range(first, last):
         if child_ptr[p] == child_ptr[p + 1]:
             continue
-        ep, up = e[p], u[p]
         qq = eq = eu = number(0)
         for j in range(d):
-            q = up[j] + shift
+            q = u[p, j] + shift
             qq += q * q
-            eq += ep[j] * q
-            eu += ep[j] * up[j]
+            eq += e[p, j] * q
+            eu += e[p, j] * u[p, j]
         coth, csch, t = radial(r[p])
         for i in range(child_ptr[p], child_ptr[p + 1]):
-            hi, ne = h[i], new_e[i]
             hh = qh = eh = number(0)
             for j in range(d):
-                hh += hi[j] * hi[j]
-                qh += (up[j] + shift) * hi[j]
-                eh += ep[j] * hi[j]
+                hh += h[i, j] * h[i, j]
+                qh += (u[p, j] + shift) * h[i, j]
+                eh += e[p, j] * h[i, j]
             if not hh < DEAD:  # NaN is not dead: it shall be seen
-                scale = 1 / math.sqrt(hh) if hh < HUGE else 1 / careful_norm(hi)
+                scale = 1 / math.sqrt(hh) if hh < HUGE else 1 / careful_norm(h, i)
                 k = 2 * qh * scale / qq if qq > FLAT else 0.0
                 c = eh * scale - k * eq
                 k1 = k * sigma
@@ -118,9 +116,9 @@ def forward(
             if n2 <= (NEAREST * csch * one) ** 2:  # landed on the origin
                 new_r[i] = NEAREST
                 for j in range(d):
-                    ne[j] = ep[j]
+                    new_e[i, j] = e[p, j]
                 for j in range(d if len(new_u) else 0):  # not row by row: numba takes seconds to compile that
-                    new_u[i, j] = ep[j]
+                    new_u[i, j] = e[p, j]
                 continue
             n = math.sqrt(n2)
             # r′ = arsinh(n sinh r), as one logarithm beside r itself
@@ -131,19 +129,18 @@ def forward(
             xe, xh, xu, x1 = number((A - B * c) / n), number(beta * scale), number(-beta * k), number(-beta * k1)
             if len(new_u) == 0:
                 for j in range(d):
-                    ne[j] = xe * ep[j] + xh * hi[j] + xu * up[j] + x1
+                    new_e[i, j] = xe * e[p, j] + xh * h[i, j] + xu * u[p, j] + x1
                 if near:
-                    make_unit(ne)
+                    make_unit(new_e, i)
                 continue
-            nu = new_u[i]
             ze, zh = number((D * (A - B * c) + one * (B * m + A * c)) / n2), number(delta * scale)
             zu, z1 = number(-delta * k), number(-delta * k1)
             for j in range(d):
-                ne[j] = xe * ep[j] + xh * hi[j] + xu * up[j] + x1
-                nu[j] = ze * ep[j] + zh * hi[j] + zu * up[j] + z1
+                new_e[i, j] = xe * e[p, j] + xh * h[i, j] + xu * u[p, j] + x1
+                new_u[i, j] = ze * e[p, j] + zh * h[i, j] + zu * u[p, j] + z1
             if near:
-                make_unit(ne)
-                make_unit(nu)
+                make_unit(new_e, i)
+                make_unit(new_u, i)
 
 
 @arithmetic
@@ -173,18 +170,16 @@ def backward(
     shift = number(sigma)
     per_child = len(lengths) > 1
     for p in range(first, last):
-        ep, up, gep, gup = e[p], u[p], grad_e[p], grad_u[p]
         qq = eq = number(0)
         for j in range(d):
-            q = up[j] + shift
+            q = u[p, j] + shift
             qq += q * q
-            eq += ep[j] * q
-        gep[:] = 0
-        gup[:] = 0
+            eq += e[p, j] * q
+        for j in range(d):
+            grad_e[p, j] = grad_u[p, j] = 0
         coth, csch, _ = radial(r[p])
         dr = 0.0
         for i in range(child_ptr[p], child_ptr[p + 1]):
-            hi, gh, G = h[i], grad_h[i], grad_new_e[i]
             scale, k, c = kept[i, 0], kept[i, 1], kept[i, 2]
             row = i if per_child else 0
             ct, st, one = lengths[row, 0], lengths[row, 1], lengths[row, 2]
@@ -195,23 +190,23 @@ def backward(
             n2 = D * D + one * one * m
             if n2 <= (NEAREST * csch * one) ** 2:
                 for j in range(d):
-                    gh[j] = 0
+                    grad_h[i, j] = 0
                 grad_tau[i] = 0
                 continue
             n = math.sqrt(n2)
             k1 = k * sigma if scale > 0 else 0.0
             Ge = Gh = Gu = G1 = Ue = Uh = Uu = U1 = number(0)
             for j in range(d):
-                Ge += G[j] * ep[j]
-                Gh += G[j] * hi[j]
-                Gu += G[j] * up[j]
-                G1 += G[j]
+                Ge += grad_new_e[i, j] * e[p, j]
+                Gh += grad_new_e[i, j] * h[i, j]
+                Gu += grad_new_e[i, j] * u[p, j]
+                G1 += grad_new_e[i, j]
             if len(grad_new_u):
                 U = grad_new_u[i]
                 for j in range(d):
-                    Ue += U[j] * ep[j]
-                    Uh += U[j] * hi[j]
-                    Uu += U[j] * up[j]
+                    Ue += U[j] * e[p, j]
+                    Uh += U[j] * h[i, j]
+                    Uu += U[j] * u[p, j]
                     U1 += U[j]
             R = grad_new_r[i]
             Gy, Uy = scale * Gh - k * Gu - k1 * G1, scale * Uh - k * Uu - k1 * U1
@@ -266,14 +261,14 @@ def backward(
             if len(grad_new_u):
                 U = grad_new_u[i]
                 for j in range(d):
-                    Y = yG * G[j] + yU * U[j] + ye * ep[j]
-                    gh[j] = hY * Y + hu * up[j] + hh * hi[j] + h1
-                    gep[j] += eG * G[j] + eU * U[j] + eh * hi[j] + eu * up[j] + e1
-                    gup[j] += uY * Y + uh * hi[j] + uu * up[j] + u1
+                    Y = yG * grad_new_e[i, j] + yU * U[j] + ye * e[p, j]
+                    grad_h[i, j] = hY * Y + hu * u[p, j] + hh * h[i, j] + h1
+                    grad_e[p, j] += eG * grad_new_e[i, j] + eU * U[j] + eh * h[i, j] + eu * u[p, j] + e1
+                    grad_u[p, j] += uY * Y + uh * h[i, j] + uu * u[p, j] + u1
             else:
                 for j in range(d):
-                    Y = yG * G[j] + ye * ep[j]
-                    gh[j] = hY * Y + hu * up[j] + hh * hi[j] + h1
-                    gep[j] += eG * G[j] + eh * hi[j] + eu * up[j] + e1
-                    gup[j] += uY * Y + uh * hi[j] + uu * up[j] + u1
+                    Y = yG * grad_new_e[i, j] + ye * e[p, j]
+                    grad_h[i, j] = hY * Y + hu * u[p, j] + hh * h[i, j] + h1
+                    grad_e[p, j] += eG * grad_new_e[i, j] + eh * h[i, j] + eu * u[p, j] + e1
+                    grad_u[p, j] += uY * Y + uh * h[i, j] + uu * u[p, j] + u1
         grad_r[p] = dr if r[p] > NEAREST else 0.0

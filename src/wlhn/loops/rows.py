@@ -24,24 +24,27 @@ LARGEST = 1e300  # ‖v‖² in float64 from which on it is computed with care
 
 
 @arithmetic
-def careful_norm(row: Array) -> float:
-    """‖h‖ where ‖h‖² would overflow or underflow."""
+def careful_norm(h: Array, i: int) -> float:
+    """‖h‖ of row i where ‖h‖² would overflow or underflow."""
     top = LEAST
-    for x in row:
-        top = max(top, abs(float(x)))
+    for j in range(h.shape[1]):
+        top = max(top, abs(float(h[i, j])))
     total = 0.0
-    for x in row:
-        total += (x / top) * (x / top)
+    for j in range(h.shape[1]):
+        total += (h[i, j] / top) * (h[i, j] / top)
     return top * math.sqrt(total)
 
 
 @arithmetic
-def make_unit(row: Array) -> None:
+def make_unit(rows: Array, i: int) -> None:
+    """Row i divided by its length, in place."""
     total = 0.0
-    for x in row:
-        total += x * x
+    for j in range(rows.shape[1]):
+        total += rows[i, j] * rows[i, j]
     if total > 0:
-        row /= math.sqrt(total)
+        length = math.sqrt(total)
+        for j in range(rows.shape[1]):
+            rows[i, j] /= length
 
 
 @arithmetic
@@ -55,7 +58,7 @@ def unit(first: int, last: int, h: Array, e: Array, scale: Array) -> None:
         for j in range(d):
             hh += hi[j] * hi[j]
         dead = hh < DEAD
-        s = h.dtype.type(0.0 if dead else 1 / math.sqrt(hh) if hh < HUGE else 1 / careful_norm(hi))
+        s = h.dtype.type(0.0 if dead else 1 / math.sqrt(hh) if hh < HUGE else 1 / careful_norm(h, i))
         scale[i] = s
         for j in range(d):
             ei[j] = away if dead else s * hi[j]
@@ -80,7 +83,7 @@ def norms(first: int, last: int, h: Array, out: Array) -> None:
         hh = h.dtype.type(0)
         for j in range(h.shape[1]):
             hh += h[i, j] * h[i, j]
-        out[i] = careful_norm(h[i]) if hh < DEAD or hh > HUGE else math.sqrt(hh)
+        out[i] = careful_norm(h, i) if hh < DEAD or hh > HUGE else math.sqrt(hh)
 
 
 @arithmetic
@@ -105,7 +108,7 @@ def length_and_angle(first: int, last: int, v: Array, e: Array, n: Array, q: Arr
         total = 0.0
         for j in range(len(e)):
             total += float(row[j]) * float(row[j])
-        n[i, 0] = max(math.sqrt(total) if total < LARGEST else careful_norm(row), least)
+        n[i, 0] = max(math.sqrt(total) if total < LARGEST else careful_norm(v, i), least)
         inverse, squares = v.dtype.type(1 / n[i, 0]), v.dtype.type(0)
         for j in range(len(e)):
             w = row[j] * inverse + e[j]

@@ -89,8 +89,8 @@ def gin(
     >>> gin(torch.tensor([[1.0], [2.0]]), Weights(one[None], zero, one, zero, one[None], one), level)[1].mean
     tensor([3.5000])
     """
-    scale = 1 + torch.as_tensor(epsilon, dtype=x.dtype, device=x.device)
-    return _run(x, scale, weights, _Plan(level, level.weight, running, eps, everyone))
+    learned = epsilon.to(x) if isinstance(epsilon, Tensor) and epsilon.requires_grad else float(epsilon)
+    return _run(x, 1 + learned, weights, _Plan(level, level.weight, running, eps, everyone))
 
 
 def gin_of_sums(
@@ -102,17 +102,17 @@ def gin_of_sums(
     everyone: Everyone = alone,
 ) -> tuple[Tensor, Moments]:
     """`gin` from sums that are there already, (rows, d), with the number of nodes of each row; None for one each."""
-    return _run(total, total.new_ones(()), weights, _Plan(None, weight, running, eps, everyone))
+    return _run(total, 1.0, weights, _Plan(None, weight, running, eps, everyone))
 
 
-def _run(x: Tensor, scale: Tensor, weights: Weights, plan: _Plan) -> tuple[Tensor, Moments]:
+def _run(x: Tensor, scale: Tensor | float, weights: Weights, plan: _Plan) -> tuple[Tensor, Moments]:
     if not parallel.compiled_for(x):
         return gin_reference(x, scale, weights, plan)
     h, *moments = _Gin.apply(x, scale, *weights, plan)
     return h, plan.running or Moments(*moments)
 
 
-def gin_reference(x: Tensor, scale: Tensor, weights: Weights, plan: _Plan) -> tuple[Tensor, Moments]:
+def gin_reference(x: Tensor, scale: Tensor | float, weights: Weights, plan: _Plan) -> tuple[Tensor, Moments]:
     """In plain torch, as it is written above."""
     if plan.level is not None:
         x = scale * x[plan.level.parent] + product_reference(plan.level.neighbours, x)
@@ -135,7 +135,7 @@ class _Gin(torch.autograd.Function):
     def forward(
         ctx: Any,
         x: Tensor,
-        scale: Tensor,
+        scale: Tensor | float,
         w1: Tensor,
         b1: Tensor,
         gamma: Tensor,
@@ -157,15 +157,15 @@ class _Gin(torch.autograd.Function):
             a = y.new_empty(len(parent), y.shape[1])
             rows = a.numpy()
             sums, work = _blocks(rows), (len(counts[1]) + 2 * len(rows)) * rows.shape[1]
-            args = scale.item(), b1.detach().numpy(), *counts, parent, weight, y.numpy(), rows, sums
+            args = float(scale), b1.detach().numpy(), *counts, parent, weight, y.numpy(), rows, sums
             parallel.over_rows(loops.aggregate_relu_sums, len(sums), work, *args)
         mean, var, count = plan.running or _moments(rows, weight, sums, plan.everyone)
         scales, folded = np.empty((4, rows.shape[1]), rows.dtype), torch.empty_like(w2)
         given = [tensor.detach().numpy() for tensor in (mean, var, gamma, beta, w2, folded)]
-        loops.fold(plan.eps, *given, scales)
+        loops.fold(plan.eps, scales, *given)
         h = F.linear(a, folded, b2 + w2 @ torch.from_numpy(scales[3])).relu_()
-        ctx.save_for_backward(x, w1, gamma, w2, scale, y if ctx.needs_input_grad[1] else None, a, h, folded)
-        ctx.scales, ctx.weight, ctx.count, ctx.plan = scales, weight, count, plan
+        ctx.save_for_backward(x, w1, gamma, w2, y if ctx.needs_input_grad[1] else None, a, h, folded)
+        ctx.scale, ctx.scales, ctx.weight, ctx.count, ctx.plan = float(scale), scales, weight, count, plan
         if plan.running is not None:
             return (h,)
         ctx.mark_non_differentiable(mean, var)
@@ -174,16 +174,16 @@ class _Gin(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Any) -> Any:
-        x, w1, gamma, w2, scale, y, a, h, folded = ctx.saved_tensors
+        x, w1, gamma, w2, y, a, h, folded = ctx.saved_tensors
         scales, everyone, level, number = ctx.scales, ctx.plan.everyone, ctx.plan.level, ctx.scales.dtype.type
         grad, features = torch.empty_like(h), h.numpy()
         sums = _blocks(features)
-        args = features, grads[0].contiguous().numpy(), grad.numpy(), sums
-        parallel.over_rows(loops.relu_back, len(sums), 3 * features.size, *args)
-        grad_b2 = _total(sums, h)
+        given = features, grads[0].contiguous().numpy(), grad.numpy(), sums
+        parallel.over_rows(loops.relu_back, len(sums), 3 * features.size, *given)
+        grad_b2 = _total(sums, features.dtype)
         grad_a, grad_folded, grad_beta, grad_w2 = grad @ folded, grad.T @ a, w2.T @ grad_b2, torch.empty_like(w2)
-        given = gamma.detach(), grad_folded, grad_b2, grad_beta, (grad_folded * w2).sum(0), grad_w2
-        of_gamma, of_mean, of_var = loops.fold_back(scales, *[tensor.numpy() for tensor in given])
+        folding = gamma.detach(), grad_folded, grad_b2, grad_beta, (grad_folded * w2).sum(0), grad_w2
+        of_gamma, of_mean, of_var = loops.fold_back(scales, *[tensor.numpy() for tensor in folding])
         slope = offset = np.zeros_like(of_mean)
         if ctx.plan.running is None:
             if everyone is not alone:
@@ -192,9 +192,9 @@ class _Gin(torch.autograd.Function):
             offset = of_mean / number(ctx.count) - slope * scales[0]
         grad, rows = torch.empty_like(a), a.numpy()
         of_a, sums = grad.numpy(), _blocks(rows)
-        args = rows, ctx.weight, grad_a.numpy(), slope, offset, of_a, sums
-        parallel.over_rows(loops.relu_moments_back, len(sums), 3 * rows.size, *args)
-        grad_b1, grad_scale = _total(sums, a), None
+        normalising = rows, ctx.weight, grad_a.numpy(), slope, offset, of_a, sums
+        parallel.over_rows(loops.relu_moments_back, len(sums), 3 * rows.size, *normalising)
+        grad_b1, grad_scale = _total(sums, rows.dtype), None
         if level is None:
             grad_b1 = grad.sum(0)
         else:
@@ -202,10 +202,8 @@ class _Gin(torch.autograd.Function):
                 grad_scale = (grad * y[level.parent]).sum()
             counts, child_ptr = _by_columns(level.neighbours), level.child_ptr.numpy()
             grad = a.new_empty(len(child_ptr) - 1, a.shape[1])
-            args = scale.item(), *counts, child_ptr, of_a, grad.numpy()
-            parallel.over_rows(
-                loops.aggregate_back, len(child_ptr) - 1, (len(counts[1]) + len(rows)) * rows.shape[1], *args
-            )
+            work, args = (len(counts[1]) + len(rows)) * rows.shape[1], (*counts, child_ptr, of_a, grad.numpy())
+            parallel.over_rows(loops.aggregate_back, len(child_ptr) - 1, work, ctx.scale, *args)
         grad_x = grad @ w1 if ctx.needs_input_grad[0] else None
         return grad_x, grad_scale, grad.T @ x, grad_b1, torch.from_numpy(of_gamma), grad_beta, grad_w2, grad_b2, None
 
@@ -237,5 +235,5 @@ def _blocks(rows: Array) -> Array:
     return np.zeros((1 + len(rows) // BLOCK, rows.shape[1]))
 
 
-def _total(sums: Array, like: Tensor) -> Tensor:
-    return torch.from_numpy(sums.sum(axis=0)).to(like.dtype)
+def _total(sums: Array, dtype: Any) -> Tensor:
+    return torch.from_numpy(sums.sum(axis=0).astype(dtype))
