@@ -5,12 +5,12 @@ import sys
 
 NEEDED = """
 import tempfile
-from wlhn.loops import collation, levels, rows
+from wlhn.loops import collation, gin, levels, rows, sums
 from wlhn.ops.ahead import compile_ahead
 
 def versions():
     found = {}
-    for module in (collation, levels, rows):
+    for module in (collation, gin, levels, rows, sums):
         for name, loop in vars(module).items():
             if hasattr(loop, "signatures"):
                 found[f"{module.__name__}.{name}"] = set(map(str, loop.signatures))

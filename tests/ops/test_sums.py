@@ -52,6 +52,7 @@ def h_of(layer: tuple[Tensor, Moments]) -> Tensor:
 
 
 N, M, D = 700, 300, 5
+RUNNING = Moments(torch.ones(4, dtype=torch.float64), torch.full((4,), 2.0, dtype=torch.float64), 0.0)
 CASES: dict[str, tuple[Callable[..., object], Callable[[], tuple[Tensor, ...]]]] = {
     "product": (lambda x: product(counts(N, M), x), lambda: (random(M, D),)),
     "tangent_sum": (lambda r, e: tangent_sum(counts(N, M), r, e), lambda: (random(M), random(M, D))),
@@ -68,7 +69,7 @@ CASES: dict[str, tuple[Callable[..., object], Callable[[], tuple[Tensor, ...]]]]
         lambda: (random(N, D), *layer_weights()),
     ),
     "gin running": (
-        lambda x, *w: h_of(gin_of_sums(x, Weights(*w), None, running=Moments(torch.ones(4), torch.full((4,), 2.0), 0))),
+        lambda x, *w: h_of(gin_of_sums(x, Weights(*w), None, running=RUNNING)),
         lambda: (random(N, D), *layer_weights()),
     ),
 }

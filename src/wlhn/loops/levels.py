@@ -6,8 +6,7 @@ Notation as in `wlhn.hyperbolic.polar`, there divided by cosh τ, here by a fact
 one are cosh τ, sinh τ and 1 divided by it (`hyperbolic`). a = h/‖h‖, q = u − w with w = −σ(1, …, 1), and y = a − k q
 with k = 2 q·a / q·q. τ is a number for each child, or the same for all.
 
-Loops that sum a row write nothing: with a write beside it, the order of the sum, and so its last bits, would depend on
-where the arrays happen to lie in memory.
+Loops that sum a row write nothing: see `wlhn.loops.rows`.
 """
 
 from __future__ import annotations
@@ -19,16 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.hyperbolic.polar import NEAREST
-from wlhn.loops.compiling import looping
+from wlhn.loops.compiling import arithmetic, looping
+from wlhn.loops.rows import DEAD, HUGE, careful_norm, make_unit
 
 Array = NDArray[Any]
-compiled = looping(error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 inlined = looping(error_model="numpy", inline="always")
 
-DEAD = 1e-36  # ‖h‖² below which a row has no direction: float32 knows no smaller squares
-HUGE = 1e36  # ‖h‖² above which it is computed with care: float32 knows no larger ones
-SHORT = 1e-18  # ‖h‖ below which its inverse is taken with care
-LEAST = 1e-300  # ‖h‖ below which it has none
 NEAR = 0.1  # sinh r′ below which float32 no longer gives the direction of the origin to five digits
 FLAT = 1e-12  # ‖u − w‖² below which w → u is taken for no reflection at all
 LONG = 100.0  # τ above which cosh τ is divided by e^(τ − LONG), so that its square exists
@@ -42,12 +37,13 @@ def radial(r: float) -> tuple[float, float, float]:
     return (1 + x * x) / t, 2 * x / t, t
 
 
-@compiled
-def hyperbolic(tau: Array, out: Array) -> None:
+@arithmetic
+def hyperbolic(tau: Array) -> Array:
     """cosh τ, sinh τ and 1, divided by a common factor e^s that keeps them harmless, and s.
 
     Directions depend on the ratios of the three alone; s is added to the distance from the root.
     """
+    out = np.empty((len(tau), 4))
     for i in range(len(tau)):
         moderate = min(float(tau[i]), LONG)  # beyond, cosh τ = sinh τ = e^τ/2 to rounding
         s = float(tau[i]) - moderate
@@ -55,83 +51,10 @@ def hyperbolic(tau: Array, out: Array) -> None:
         out[i, 0] = math.sqrt(1 + out[i, 1] * out[i, 1])
         out[i, 2] = math.exp(-s) if s else 1.0
         out[i, 3] = s
+    return out
 
 
-@compiled
-def careful_norm(row: Array) -> float:
-    """‖h‖ where ‖h‖² would overflow or underflow."""
-    top = LEAST
-    for x in row:
-        top = max(top, abs(float(x)))
-    total = 0.0
-    for x in row:
-        total += (x / top) * (x / top)
-    return top * math.sqrt(total)
-
-
-@compiled
-def make_unit(row: Array) -> None:
-    total = 0.0
-    for x in row:
-        total += x * x
-    if total > 0:
-        row /= math.sqrt(total)
-
-
-@compiled
-def unit(first: int, last: int, h: Array, e: Array, scale: Array) -> None:
-    """e = h/‖h‖ and scale = 1/‖h‖; for h = 0, −w and 0."""
-    d = h.shape[1]
-    away = h.dtype.type(1 / math.sqrt(d))
-    for i in range(first, last):
-        hi, ei = h[i], e[i]
-        hh = h.dtype.type(0)
-        for j in range(d):
-            hh += hi[j] * hi[j]
-        dead = hh < DEAD
-        s = h.dtype.type(0.0 if dead else 1 / math.sqrt(hh) if hh < HUGE else 1 / careful_norm(hi))
-        scale[i] = s
-        for j in range(d):
-            ei[j] = away if dead else s * hi[j]
-
-
-@compiled
-def unit_back(first: int, last: int, e: Array, scale: Array, grad: Array, out: Array) -> None:
-    """out = (grad − (grad·e) e)/‖h‖."""
-    for i in range(first, last):
-        ei, g, o = e[i], grad[i], out[i]
-        along = e.dtype.type(0)
-        for j in range(e.shape[1]):
-            along += g[j] * ei[j]
-        for j in range(e.shape[1]):
-            o[j] = scale[i] * (g[j] - along * ei[j])
-
-
-@compiled
-def norms(first: int, last: int, h: Array, out: Array) -> None:
-    """‖h‖ of each row."""
-    for i in range(first, last):
-        hh = h.dtype.type(0)
-        for j in range(h.shape[1]):
-            hh += h[i, j] * h[i, j]
-        out[i] = careful_norm(h[i]) if hh < DEAD or hh > HUGE else math.sqrt(hh)
-
-
-@compiled
-def norms_back(first: int, last: int, h: Array, norm: Array, grad: Array, out: Array) -> None:
-    """out = grad · h/‖h‖, and 0 for h = 0."""
-    for i in range(first, last):
-        n = np.float64(norm[i])  # `float` would leave a float32 what it is
-        if n < SHORT:  # 1/n might overflow there
-            for j in range(h.shape[1]):
-                out[i, j] = grad[i] * (h[i, j] / n if n > LEAST else 0.0)
-            continue
-        s = h.dtype.type(grad[i] / n)
-        for j in range(h.shape[1]):
-            out[i, j] = s * h[i, j]
-
-
-@compiled
+@arithmetic
 def forward(
     first: int,
     last: int,
@@ -161,23 +84,21 @@ def forward(
     for p in range(first, last):
         if child_ptr[p] == child_ptr[p + 1]:
             continue
-        ep, up = e[p], u[p]
         qq = eq = eu = number(0)
         for j in range(d):
-            q = up[j] + shift
+            q = u[p, j] + shift
             qq += q * q
-            eq += ep[j] * q
-            eu += ep[j] * up[j]
+            eq += e[p, j] * q
+            eu += e[p, j] * u[p, j]
         coth, csch, t = radial(r[p])
         for i in range(child_ptr[p], child_ptr[p + 1]):
-            hi, ne = h[i], new_e[i]
             hh = qh = eh = number(0)
             for j in range(d):
-                hh += hi[j] * hi[j]
-                qh += (up[j] + shift) * hi[j]
-                eh += ep[j] * hi[j]
+                hh += h[i, j] * h[i, j]
+                qh += (u[p, j] + shift) * h[i, j]
+                eh += e[p, j] * h[i, j]
             if not hh < DEAD:  # NaN is not dead: it shall be seen
-                scale = 1 / math.sqrt(hh) if hh < HUGE else 1 / careful_norm(hi)
+                scale = 1 / math.sqrt(hh) if hh < HUGE else 1 / careful_norm(h, i)
                 k = 2 * qh * scale / qq if qq > FLAT else 0.0
                 c = eh * scale - k * eq
                 k1 = k * sigma
@@ -194,9 +115,9 @@ def forward(
             if n2 <= (NEAREST * csch * one) ** 2:  # landed on the origin
                 new_r[i] = NEAREST
                 for j in range(d):
-                    ne[j] = ep[j]
+                    new_e[i, j] = e[p, j]
                 for j in range(d if len(new_u) else 0):  # not row by row: numba takes seconds to compile that
-                    new_u[i, j] = ep[j]
+                    new_u[i, j] = e[p, j]
                 continue
             n = math.sqrt(n2)
             # r′ = arsinh(n sinh r), as one logarithm beside r itself
@@ -207,22 +128,21 @@ def forward(
             xe, xh, xu, x1 = number((A - B * c) / n), number(beta * scale), number(-beta * k), number(-beta * k1)
             if len(new_u) == 0:
                 for j in range(d):
-                    ne[j] = xe * ep[j] + xh * hi[j] + xu * up[j] + x1
+                    new_e[i, j] = xe * e[p, j] + xh * h[i, j] + xu * u[p, j] + x1
                 if near:
-                    make_unit(ne)
+                    make_unit(new_e, i)
                 continue
-            nu = new_u[i]
             ze, zh = number((D * (A - B * c) + one * (B * m + A * c)) / n2), number(delta * scale)
             zu, z1 = number(-delta * k), number(-delta * k1)
             for j in range(d):
-                ne[j] = xe * ep[j] + xh * hi[j] + xu * up[j] + x1
-                nu[j] = ze * ep[j] + zh * hi[j] + zu * up[j] + z1
+                new_e[i, j] = xe * e[p, j] + xh * h[i, j] + xu * u[p, j] + x1
+                new_u[i, j] = ze * e[p, j] + zh * h[i, j] + zu * u[p, j] + z1
             if near:
-                make_unit(ne)
-                make_unit(nu)
+                make_unit(new_e, i)
+                make_unit(new_u, i)
 
 
-@compiled
+@arithmetic
 def backward(
     first: int,
     last: int,
@@ -249,18 +169,16 @@ def backward(
     shift = number(sigma)
     per_child = len(lengths) > 1
     for p in range(first, last):
-        ep, up, gep, gup = e[p], u[p], grad_e[p], grad_u[p]
         qq = eq = number(0)
         for j in range(d):
-            q = up[j] + shift
+            q = u[p, j] + shift
             qq += q * q
-            eq += ep[j] * q
-        gep[:] = 0
-        gup[:] = 0
+            eq += e[p, j] * q
+        for j in range(d):
+            grad_e[p, j] = grad_u[p, j] = 0
         coth, csch, _ = radial(r[p])
         dr = 0.0
         for i in range(child_ptr[p], child_ptr[p + 1]):
-            hi, gh, G = h[i], grad_h[i], grad_new_e[i]
             scale, k, c = kept[i, 0], kept[i, 1], kept[i, 2]
             row = i if per_child else 0
             ct, st, one = lengths[row, 0], lengths[row, 1], lengths[row, 2]
@@ -271,23 +189,23 @@ def backward(
             n2 = D * D + one * one * m
             if n2 <= (NEAREST * csch * one) ** 2:
                 for j in range(d):
-                    gh[j] = 0
+                    grad_h[i, j] = 0
                 grad_tau[i] = 0
                 continue
             n = math.sqrt(n2)
             k1 = k * sigma if scale > 0 else 0.0
             Ge = Gh = Gu = G1 = Ue = Uh = Uu = U1 = number(0)
             for j in range(d):
-                Ge += G[j] * ep[j]
-                Gh += G[j] * hi[j]
-                Gu += G[j] * up[j]
-                G1 += G[j]
+                Ge += grad_new_e[i, j] * e[p, j]
+                Gh += grad_new_e[i, j] * h[i, j]
+                Gu += grad_new_e[i, j] * u[p, j]
+                G1 += grad_new_e[i, j]
             if len(grad_new_u):
                 U = grad_new_u[i]
                 for j in range(d):
-                    Ue += U[j] * ep[j]
-                    Uh += U[j] * hi[j]
-                    Uu += U[j] * up[j]
+                    Ue += U[j] * e[p, j]
+                    Uh += U[j] * h[i, j]
+                    Uu += U[j] * u[p, j]
                     U1 += U[j]
             R = grad_new_r[i]
             Gy, Uy = scale * Gh - k * Gu - k1 * G1, scale * Uh - k * Uu - k1 * U1
@@ -342,14 +260,14 @@ def backward(
             if len(grad_new_u):
                 U = grad_new_u[i]
                 for j in range(d):
-                    Y = yG * G[j] + yU * U[j] + ye * ep[j]
-                    gh[j] = hY * Y + hu * up[j] + hh * hi[j] + h1
-                    gep[j] += eG * G[j] + eU * U[j] + eh * hi[j] + eu * up[j] + e1
-                    gup[j] += uY * Y + uh * hi[j] + uu * up[j] + u1
+                    Y = yG * grad_new_e[i, j] + yU * U[j] + ye * e[p, j]
+                    grad_h[i, j] = hY * Y + hu * u[p, j] + hh * h[i, j] + h1
+                    grad_e[p, j] += eG * grad_new_e[i, j] + eU * U[j] + eh * h[i, j] + eu * u[p, j] + e1
+                    grad_u[p, j] += uY * Y + uh * h[i, j] + uu * u[p, j] + u1
             else:
                 for j in range(d):
-                    Y = yG * G[j] + ye * ep[j]
-                    gh[j] = hY * Y + hu * up[j] + hh * hi[j] + h1
-                    gep[j] += eG * G[j] + eh * hi[j] + eu * up[j] + e1
-                    gup[j] += uY * Y + uh * hi[j] + uu * up[j] + u1
+                    Y = yG * grad_new_e[i, j] + ye * e[p, j]
+                    grad_h[i, j] = hY * Y + hu * u[p, j] + hh * h[i, j] + h1
+                    grad_e[p, j] += eG * grad_new_e[i, j] + eh * h[i, j] + eu * u[p, j] + e1
+                    grad_u[p, j] += uY * Y + uh * h[i, j] + uu * u[p, j] + u1
         grad_r[p] = dr if r[p] > NEAREST else 0.0

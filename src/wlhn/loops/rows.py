@@ -1,193 +1,106 @@
-"""Compiled loops of the layers: counted sums of rows, what BatchNorm needs to know of them, and `row_ops`."""
+"""Compiled loops that take a matrix row by row: lengths, unit vectors, and combinations with one vector for all.
+
+Loops that sum a row write nothing: with a write beside it, the order of the sum, and so its last bits, would depend on
+where the arrays happen to lie in memory.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.loops.compiling import looping
-from wlhn.loops.levels import careful_norm
+from wlhn.loops.compiling import arithmetic
 
 Array = NDArray[Any]
-compiled = looping(error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 
-LARGEST = 1e300  # ‖v‖² from which on it is computed with care
+DEAD = 1e-36  # ‖h‖² below which a row has no direction: float32 knows no smaller squares
+HUGE = 1e36  # ‖h‖² above which it is computed with care: float32 knows no larger ones
+SHORT = 1e-18  # ‖h‖ below which its inverse is taken with care
+LEAST = 1e-300  # ‖h‖ below which it has none
+LARGEST = 1e300  # ‖v‖² in float64 from which on it is computed with care
 
 
-@compiled
-def sum_rows(first: int, last: int, ptr: Array, index: Array, value: Array, x: Array, out: Array) -> None:
-    """out[i] += Σ_k value[k] · x[index[k]] over row i of a sparse matrix."""
-    d = x.shape[1]
+@arithmetic
+def careful_norm(h: Array, i: int) -> float:
+    """‖h‖ of row i where ‖h‖² would overflow or underflow."""
+    top = LEAST
+    for j in range(h.shape[1]):
+        top = max(top, abs(float(h[i, j])))
+    total = 0.0
+    for j in range(h.shape[1]):
+        total += (h[i, j] / top) * (h[i, j] / top)
+    return top * math.sqrt(total)
+
+
+@arithmetic
+def make_unit(rows: Array, i: int) -> None:
+    """Row i divided by its length, in place."""
+    total = 0.0
+    for j in range(rows.shape[1]):
+        total += rows[i, j] * rows[i, j]
+    if total > 0:
+        length = math.sqrt(total)
+        for j in range(rows.shape[1]):
+            rows[i, j] /= length
+
+
+@arithmetic
+def unit(first: int, last: int, h: Array, e: Array, scale: Array) -> None:
+    """e = h/‖h‖ and scale = 1/‖h‖; for h = 0, −w and 0."""
+    d = h.shape[1]
+    away = h.dtype.type(1 / math.sqrt(d))
     for i in range(first, last):
-        row = out[i]
-        for k in range(ptr[i], ptr[i + 1]):
-            v, other = x.dtype.type(value[k]), x[index[k]]
-            for j in range(d):
-                row[j] += v * other[j]
+        hi, ei = h[i], e[i]
+        hh = h.dtype.type(0)
+        for j in range(d):
+            hh += hi[j] * hi[j]
+        dead = hh < DEAD
+        s = h.dtype.type(0.0 if dead else 1 / math.sqrt(hh) if hh < HUGE else 1 / careful_norm(h, i))
+        scale[i] = s
+        for j in range(d):
+            ei[j] = away if dead else s * hi[j]
 
 
-@compiled
-def sum_radial(first: int, last: int, ptr: Array, index: Array, value: Array, r: Array, e: Array, out: Array) -> None:
-    """out[i] = Σ_k value[k] · r/2 · e over row i of a sparse matrix: sums of tangent vectors."""
+@arithmetic
+def unit_back(first: int, last: int, e: Array, scale: Array, grad: Array, out: Array) -> None:
+    """out = (grad − (grad·e) e)/‖h‖."""
     for i in range(first, last):
-        row = out[i]
-        row[:] = 0
-        for k in range(ptr[i], ptr[i + 1]):
-            c = index[k]
-            v, other = e.dtype.type(value[k] * r[c] / 2), e[c]
-            for j in range(e.shape[1]):
-                row[j] += v * other[j]
-
-
-@compiled
-def sum_radial_back(
-    first: int,
-    last: int,
-    ptr: Array,
-    index: Array,
-    value: Array,
-    r: Array,
-    e: Array,
-    grad: Array,
-    grad_r: Array,
-    grad_e: Array,
-) -> None:
-    """Its transpose: ptr, index, value by columns."""
-    for c in range(first, last):
-        row, own = grad_e[c], e[c]
-        row[:] = 0
-        for k in range(ptr[c], ptr[c + 1]):
-            v, other = e.dtype.type(value[k]), grad[index[k]]
-            for j in range(e.shape[1]):
-                row[j] += v * other[j]
+        ei, g, o = e[i], grad[i], out[i]
         along = e.dtype.type(0)
-        half = r[c] / 2
-        for j in range(e.shape[1]):  # a loop of its own: see `wlhn.loops.levels`
-            along += row[j] * own[j]
         for j in range(e.shape[1]):
-            row[j] *= half
-        grad_r[c] = along / 2
+            along += g[j] * ei[j]
+        for j in range(e.shape[1]):
+            o[j] = scale[i] * (g[j] - along * ei[j])
 
 
-@compiled
-def aggregate_relu_sums(
-    first: int,
-    last: int,
-    scale: float,
-    bias: Array,
-    ptr: Array,
-    index: Array,
-    value: Array,
-    parent: Array,
-    weight: Array,
-    x: Array,
-    out: Array,
-    blocks: Array,
-) -> None:
-    """out[i] = max(0, bias + scale · x[parent[i]] + Σ_k value[k] · x[index[k]]), and its weighted sums.
-
-    Sums come in as many blocks of rows as `blocks` has rows; these do not depend on the number of threads.
-    """
-    s, zero, d = x.dtype.type(scale), x.dtype.type(0), x.shape[1]
-    for b in range(first, last):
-        total = blocks[b]
-        for i in range(len(out) * b // len(blocks), len(out) * (b + 1) // len(blocks)):
-            row, own = out[i], x[parent[i]]
-            for j in range(d):
-                row[j] = bias[j] + s * own[j]
-            for k in range(ptr[i], ptr[i + 1]):
-                v, other = x.dtype.type(value[k]), x[index[k]]
-                for j in range(d):
-                    row[j] += v * other[j]
-            w = x.dtype.type(weight[i]) if len(weight) else x.dtype.type(1)
-            for j in range(d):
-                v = max(row[j], zero)
-                row[j] = v
-                total[j] += w * v
-
-
-@compiled
-def aggregate_back(
-    first: int, last: int, scale: float, ptr: Array, index: Array, value: Array, child_ptr: Array, g: Array, out: Array
-) -> None:
-    """out[i] = scale · Σ g[k] over the children k of i + Σ_k value[k] · g[index[k]]: a transpose, so by columns."""
-    s, d = g.dtype.type(scale), g.shape[1]
+@arithmetic
+def norms(first: int, last: int, h: Array, out: Array) -> None:
+    """‖h‖ of each row."""
     for i in range(first, last):
-        row = out[i]
-        row[:] = 0
-        for k in range(child_ptr[i], child_ptr[i + 1]):
-            other = g[k]
-            for j in range(d):
-                row[j] += s * other[j]
-        for k in range(ptr[i], ptr[i + 1]):
-            v, other = g.dtype.type(value[k]), g[index[k]]
-            for j in range(d):
-                row[j] += v * other[j]
+        hh = h.dtype.type(0)
+        for j in range(h.shape[1]):
+            hh += h[i, j] * h[i, j]
+        out[i] = careful_norm(h, i) if hh < DEAD or hh > HUGE else math.sqrt(hh)
 
 
-@compiled
-def relu_sums(first: int, last: int, a: Array, weight: Array, x: Array, blocks: Array) -> None:
-    """x = max(a, 0), and the weighted sums of its rows, likewise."""
-    zero = a.dtype.type(0)
-    for b in range(first, last):
-        total = blocks[b]
-        for i in range(len(a) * b // len(blocks), len(a) * (b + 1) // len(blocks)):
-            w = a.dtype.type(weight[i]) if len(weight) else a.dtype.type(1)
-            given, row = a[i], x[i]
-            for j in range(a.shape[1]):
-                v = max(given[j], zero)
-                row[j] = v
-                total[j] += w * v
+@arithmetic
+def norms_back(first: int, last: int, h: Array, norm: Array, grad: Array, out: Array) -> None:
+    """out = grad · h/‖h‖, and 0 for h = 0."""
+    for i in range(first, last):
+        n = np.float64(norm[i])  # `float` would leave a float32 what it is
+        if n < SHORT:  # 1/n might overflow there
+            for j in range(h.shape[1]):
+                out[i, j] = grad[i] * (h[i, j] / n if n > LEAST else 0.0)
+            continue
+        s = h.dtype.type(grad[i] / n)
+        for j in range(h.shape[1]):
+            out[i, j] = s * h[i, j]
 
 
-@compiled
-def squared_sums(first: int, last: int, x: Array, weight: Array, mean: Array, blocks: Array) -> None:
-    """The weighted sums of (x − mean)², likewise."""
-    for b in range(first, last):
-        total = blocks[b]
-        for i in range(len(x) * b // len(blocks), len(x) * (b + 1) // len(blocks)):
-            w = x.dtype.type(weight[i]) if len(weight) else x.dtype.type(1)
-            row = x[i]
-            for j in range(x.shape[1]):
-                v = row[j] - mean[j]
-                total[j] += w * v * v
-
-
-@compiled
-def relu_moments_back(
-    first: int, last: int, x: Array, weight: Array, grad: Array, slope: Array, shift: Array, out: Array, blocks: Array
-) -> None:
-    """out = grad + w (slope · x + shift) where x > 0, else 0; and the sums of its rows, likewise."""
-    zero = x.dtype.type(0)
-    for b in range(first, last):
-        total = blocks[b]
-        for i in range(len(x) * b // len(blocks), len(x) * (b + 1) // len(blocks)):
-            w = x.dtype.type(weight[i]) if len(weight) else x.dtype.type(1)
-            row, g, o = x[i], grad[i], out[i]
-            for j in range(x.shape[1]):
-                v = g[j] + w * (slope[j] * row[j] + shift[j])
-                v = v if row[j] > 0 else zero
-                o[j] = v
-                total[j] += v
-
-
-@compiled
-def relu_back(first: int, last: int, x: Array, grad: Array, out: Array, blocks: Array) -> None:
-    """out = grad where x > 0, else 0; and the sums of its rows, likewise."""
-    zero = x.dtype.type(0)
-    for b in range(first, last):
-        total = blocks[b]
-        for i in range(len(x) * b // len(blocks), len(x) * (b + 1) // len(blocks)):
-            row, g, o = x[i], grad[i], out[i]
-            for j in range(x.shape[1]):
-                v = g[j] if row[j] > 0 else zero
-                o[j] = v
-                total[j] += v
-
-
-@compiled
+@arithmetic
 def length_and_angle(first: int, last: int, v: Array, e: Array, n: Array, q: Array, least: float) -> None:
     """n = max(‖v‖, least) and q = ‖v/n + e‖²/2 of each row."""
     for i in range(first, last):
@@ -195,7 +108,7 @@ def length_and_angle(first: int, last: int, v: Array, e: Array, n: Array, q: Arr
         total = 0.0
         for j in range(len(e)):
             total += float(row[j]) * float(row[j])
-        n[i, 0] = max(math.sqrt(total) if total < LARGEST else careful_norm(row), least)
+        n[i, 0] = max(math.sqrt(total) if total < LARGEST else careful_norm(v, i), least)
         inverse, squares = v.dtype.type(1 / n[i, 0]), v.dtype.type(0)
         for j in range(len(e)):
             w = row[j] * inverse + e[j]
@@ -203,7 +116,7 @@ def length_and_angle(first: int, last: int, v: Array, e: Array, n: Array, q: Arr
         q[i, 0] = squares / 2
 
 
-@compiled
+@arithmetic
 def length_and_angle_back(
     first: int, last: int, v: Array, e: Array, n: Array, grad_n: Array, grad_q: Array, out: Array, least: float
 ) -> None:
@@ -221,7 +134,7 @@ def length_and_angle_back(
             unit[j] = of_unit * unit[j] + of_e * e[j]
 
 
-@compiled
+@arithmetic
 def combination(first: int, last: int, a: Array, v: Array, c: Array, b: Array, out: Array) -> None:
     """out = a v + c b of each row."""
     for i in range(first, last):
@@ -229,14 +142,14 @@ def combination(first: int, last: int, a: Array, v: Array, c: Array, b: Array, o
             out[i, j] = a[i, 0] * v[i, j] + c[i, 0] * b[j]
 
 
-@compiled
+@arithmetic
 def combination_back(
     first: int, last: int, a: Array, v: Array, b: Array, grad: Array, grad_a: Array, grad_v: Array, grad_c: Array
 ) -> None:
     """The gradients of a, v and c."""
     for i in range(first, last):
         of_a, of_c = v.dtype.type(0), v.dtype.type(0)
-        for j in range(len(b)):  # sums and writes apart: see `wlhn.loops.levels`
+        for j in range(len(b)):  # sums and writes apart: see above
             of_a += grad[i, j] * v[i, j]
             of_c += grad[i, j] * b[j]
         grad_a[i, 0], grad_c[i, 0] = of_a, of_c

@@ -104,7 +104,7 @@ class WLHN(Model):
         """How long the edges above colours of depth t are: one length for all of them, or one for each row."""
         tau = self.tau[t] if self.options.tau_per_depth else self.tau
         if self.options.lengths == "fixed":
-            return tau + self.options.length_floor
+            return tau + self.options.length_floor if self.options.length_floor else tau
         law: LengthLaw = "clipped" if self.options.lengths == "first-release" else self.options.lengths
         return edge_lengths(norms(h), tau, law, self.options.length_floor)
 

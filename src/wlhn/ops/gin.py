@@ -19,15 +19,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from wlhn.batching.colour_batch import ColourLevel
+from wlhn.batching.colour_batch import ColourLevel, Counts
+from wlhn.loops import gin as loops
 from wlhn.loops import parallel
-from wlhn.loops import rows as loops
 from wlhn.ops.sums import Everyone, alone, product_reference
 
+Array = NDArray[Any]
+ONE_EACH: Array = np.empty(0, np.float32)  # weights of rows of one node each
 BLOCK = 256  # rows summed together; fixed, so that sums don't depend on the number of threads
 
 
@@ -86,8 +89,8 @@ def gin(
     >>> gin(torch.tensor([[1.0], [2.0]]), Weights(one[None], zero, one, zero, one[None], one), level)[1].mean
     tensor([3.5000])
     """
-    scale = 1 + torch.as_tensor(epsilon, dtype=x.dtype, device=x.device)
-    return _run(x, scale, weights, _Plan(level, level.weight, running, eps, everyone))
+    learned = epsilon.to(x) if isinstance(epsilon, Tensor) and epsilon.requires_grad else float(epsilon)
+    return _run(x, 1 + learned, weights, _Plan(level, level.weight, running, eps, everyone))
 
 
 def gin_of_sums(
@@ -99,17 +102,17 @@ def gin_of_sums(
     everyone: Everyone = alone,
 ) -> tuple[Tensor, Moments]:
     """`gin` from sums that are there already, (rows, d), with the number of nodes of each row; None for one each."""
-    return _run(total, total.new_ones(()), weights, _Plan(None, weight, running, eps, everyone))
+    return _run(total, 1.0, weights, _Plan(None, weight, running, eps, everyone))
 
 
-def _run(x: Tensor, scale: Tensor, weights: Weights, plan: _Plan) -> tuple[Tensor, Moments]:
+def _run(x: Tensor, scale: Tensor | float, weights: Weights, plan: _Plan) -> tuple[Tensor, Moments]:
     if not parallel.compiled_for(x):
         return gin_reference(x, scale, weights, plan)
     h, *moments = _Gin.apply(x, scale, *weights, plan)
     return h, plan.running or Moments(*moments)
 
 
-def gin_reference(x: Tensor, scale: Tensor, weights: Weights, plan: _Plan) -> tuple[Tensor, Moments]:
+def gin_reference(x: Tensor, scale: Tensor | float, weights: Weights, plan: _Plan) -> tuple[Tensor, Moments]:
     """In plain torch, as it is written above."""
     if plan.level is not None:
         x = scale * x[plan.level.parent] + product_reference(plan.level.neighbours, x)
@@ -132,7 +135,7 @@ class _Gin(torch.autograd.Function):
     def forward(
         ctx: Any,
         x: Tensor,
-        scale: Tensor,
+        scale: Tensor | float,
         w1: Tensor,
         b1: Tensor,
         gamma: Tensor,
@@ -141,26 +144,28 @@ class _Gin(torch.autograd.Function):
         b2: Tensor,
         plan: _Plan,
     ) -> Any:
-        level, weight = plan.level, x.new_empty(0) if plan.weight is None else plan.weight
+        level, weight = plan.level, ONE_EACH if plan.weight is None else plan.weight.numpy()
         if level is None:
             y = F.linear(x, w1, b1)
             a = torch.empty_like(y)
-            sums = _blocks(a)
-            parallel.over_rows(loops.relu_sums, len(sums), 2 * a.numel(), *_numpy(y, weight, a), sums)
+            rows = a.numpy()
+            sums = _blocks(rows)
+            parallel.over_rows(loops.relu_sums, len(sums), 2 * rows.size, y.numpy(), weight, rows, sums)
         else:
-            y, counts = F.linear(x, w1), level.neighbours
-            a = y.new_empty(len(level.parent), y.shape[1])
-            sums, work = _blocks(a), (len(counts.index) + 2 * len(a)) * y.shape[1]
-            args = _numpy(b1.detach(), counts.ptr, counts.index, counts.value, level.parent, weight, y, a)
-            parallel.over_rows(loops.aggregate_relu_sums, len(sums), work, float(scale), *args, sums)
-        mean, var, count = plan.running or _moments(a, weight, sums, plan.everyone)
-        inverse = torch.rsqrt(var + plan.eps)
-        s = gamma * inverse
-        folded, shift = w2 * s, beta - s * mean
-        h = F.linear(a, folded, b2 + w2 @ shift).relu_()
-        kept = y if ctx.needs_input_grad[1] else None
-        ctx.save_for_backward(x, w1, gamma, w2, scale, kept, a, h, mean, inverse, s, folded, shift, weight)
-        ctx.count, ctx.plan = count, plan
+            y = F.linear(x, w1)
+            counts, parent = _by_rows(level.neighbours), level.parent.numpy()
+            a = y.new_empty(len(parent), y.shape[1])
+            rows = a.numpy()
+            sums, work = _blocks(rows), (len(counts[1]) + 2 * len(rows)) * rows.shape[1]
+            args = float(scale), b1.detach().numpy(), *counts, parent, weight, y.numpy(), rows, sums
+            parallel.over_rows(loops.aggregate_relu_sums, len(sums), work, *args)
+        mean, var, count = plan.running or _moments(rows, weight, sums, plan.everyone)
+        scales, folded = np.empty((4, rows.shape[1]), rows.dtype), torch.empty_like(w2)
+        given = [tensor.detach().numpy() for tensor in (mean, var, gamma, beta, w2, folded)]
+        loops.fold(plan.eps, scales, *given)
+        h = F.linear(a, folded, b2 + w2 @ torch.from_numpy(scales[3])).relu_()
+        ctx.save_for_backward(x, w1, gamma, w2, y if ctx.needs_input_grad[1] else None, a, h, folded)
+        ctx.scale, ctx.scales, ctx.weight, ctx.count, ctx.plan = float(scale), scales, weight, count, plan
         if plan.running is not None:
             return (h,)
         ctx.mark_non_differentiable(mean, var)
@@ -169,60 +174,66 @@ class _Gin(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Any) -> Any:
-        x, w1, gamma, w2, scale, y, a, h, mean, inverse, s, folded, shift, weight = ctx.saved_tensors
-        level, everyone, count = ctx.plan.level, ctx.plan.everyone, ctx.count
-        grad, sums = torch.empty_like(h), _blocks(h)
-        parallel.over_rows(loops.relu_back, len(sums), 3 * h.numel(), *_numpy(h, grads[0].contiguous(), grad), sums)
-        grad_b2 = _total(sums, h)
-        grad_a, grad_folded = grad @ folded, grad.T @ a
-        grad_w2 = grad_folded * s + torch.outer(grad_b2, shift)
-        grad_beta = w2.T @ grad_b2
-        grad_s = (grad_folded * w2).sum(0) - grad_beta * mean
+        x, w1, gamma, w2, y, a, h, folded = ctx.saved_tensors
+        scales, everyone, level, number = ctx.scales, ctx.plan.everyone, ctx.plan.level, ctx.scales.dtype.type
+        grad, features = torch.empty_like(h), h.numpy()
+        sums = _blocks(features)
+        given = features, grads[0].contiguous().numpy(), grad.numpy(), sums
+        parallel.over_rows(loops.relu_back, len(sums), 3 * features.size, *given)
+        grad_b2 = _total(sums, features.dtype)
+        grad_a, grad_folded, grad_beta, grad_w2 = grad @ folded, grad.T @ a, w2.T @ grad_b2, torch.empty_like(w2)
+        folding = gamma.detach(), grad_folded, grad_b2, grad_beta, (grad_folded * w2).sum(0), grad_w2
+        of_gamma, of_mean, of_var = loops.fold_back(scales, *[tensor.numpy() for tensor in folding])
+        slope = offset = np.zeros_like(of_mean)
         if ctx.plan.running is None:
-            of_mean, of_var = -grad_beta * s, -0.5 * (grad_s * gamma) * inverse.pow(3)
             if everyone is not alone:
-                of_mean, of_var = everyone(torch.stack([of_mean, of_var]))
-            slope = 2 * of_var / count
-            offset = of_mean / count - slope * mean
-        else:
-            slope = offset = torch.zeros_like(mean)
-        grad, sums = torch.empty_like(a), _blocks(a)
-        args = _numpy(a, weight, grad_a, slope, offset, grad)
-        parallel.over_rows(loops.relu_moments_back, len(sums), 3 * a.numel(), *args, sums)
-        grad_b1, grad_scale = _total(sums, a), None
+                of_mean, of_var = everyone(torch.from_numpy(np.stack([of_mean, of_var]))).numpy()
+            slope = 2 * of_var / number(ctx.count)
+            offset = of_mean / number(ctx.count) - slope * scales[0]
+        grad, rows = torch.empty_like(a), a.numpy()
+        of_a, sums = grad.numpy(), _blocks(rows)
+        normalising = rows, ctx.weight, grad_a.numpy(), slope, offset, of_a, sums
+        parallel.over_rows(loops.relu_moments_back, len(sums), 3 * rows.size, *normalising)
+        grad_b1, grad_scale = _total(sums, rows.dtype), None
         if level is None:
             grad_b1 = grad.sum(0)
         else:
-            counts, of_a = level.neighbours, grad
-            grad = a.new_empty(len(x), a.shape[1])
-            work = (len(counts.index) + len(a)) * a.shape[1]
-            args = _numpy(counts.t_ptr, counts.t_index, counts.t_value, level.child_ptr, of_a, grad)
-            parallel.over_rows(loops.aggregate_back, len(x), work, float(scale), *args)
-            grad_scale = (of_a * y[level.parent]).sum() if y is not None else None
+            if y is not None:
+                grad_scale = (grad * y[level.parent]).sum()
+            counts, child_ptr = _by_columns(level.neighbours), level.child_ptr.numpy()
+            grad = a.new_empty(len(child_ptr) - 1, a.shape[1])
+            work, args = (len(counts[1]) + len(rows)) * rows.shape[1], (*counts, child_ptr, of_a, grad.numpy())
+            parallel.over_rows(loops.aggregate_back, len(child_ptr) - 1, work, ctx.scale, *args)
         grad_x = grad @ w1 if ctx.needs_input_grad[0] else None
-        return grad_x, grad_scale, grad.T @ x, grad_b1, grad_s * inverse, grad_beta, grad_w2, grad_b2, None
+        return grad_x, grad_scale, grad.T @ x, grad_b1, torch.from_numpy(of_gamma), grad_beta, grad_w2, grad_b2, None
 
 
-def _moments(a: Tensor, weight: Tensor, sums: Any, everyone: Everyone) -> Moments:
+def _by_rows(counts: Counts) -> tuple[Array, Array, Array]:
+    return counts.ptr.numpy(), counts.index.numpy(), counts.value.numpy()
+
+
+def _by_columns(counts: Counts) -> tuple[Array, Array, Array]:
+    return counts.t_ptr.numpy(), counts.t_index.numpy(), counts.t_value.numpy()
+
+
+def _moments(rows: Array, weight: Array, sums: Array, everyone: Everyone) -> Moments:
     """Of the rows of a, from the sums of its blocks."""
-    count = float(weight.sum()) if len(weight) else float(len(a))
+    count = float(weight.sum()) if len(weight) else float(len(rows))
     total = sums.sum(axis=0)
     if everyone is not alone:  # both in one message
         *_, count = both = everyone(torch.from_numpy(np.append(total, count))).numpy()
         total, count = both[:-1], float(count)
-    mean = torch.from_numpy(total / count).to(a.dtype)
-    squares = np.zeros_like(sums)
-    parallel.over_rows(loops.squared_sums, len(sums), a.numel(), *_numpy(a, weight, mean), squares)
-    return Moments(mean, (everyone(torch.from_numpy(squares.sum(axis=0))) / count).to(a.dtype), count)
+    mean, squares = (total / count).astype(rows.dtype), np.zeros_like(sums)
+    parallel.over_rows(loops.squared_sums, len(sums), rows.size, rows, weight, mean, squares)
+    total = squares.sum(axis=0)
+    if everyone is not alone:
+        total = everyone(torch.from_numpy(total)).numpy()
+    return Moments(torch.from_numpy(mean), torch.from_numpy((total / count).astype(rows.dtype)), count)
 
 
-def _numpy(*tensors: Tensor) -> tuple[Any, ...]:
-    return tuple([tensor.numpy() for tensor in tensors])
+def _blocks(rows: Array) -> Array:
+    return np.zeros((1 + len(rows) // BLOCK, rows.shape[1]))
 
 
-def _blocks(x: Tensor) -> Any:
-    return np.zeros((1 + len(x) // BLOCK, x.shape[1]))
-
-
-def _total(sums: Any, like: Tensor) -> Tensor:
-    return torch.from_numpy(sums.sum(axis=0)).to(like.dtype)
+def _total(sums: Array, dtype: Any) -> Tensor:
+    return torch.from_numpy(sums.sum(axis=0).astype(dtype))

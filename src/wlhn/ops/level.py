@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
@@ -20,8 +21,7 @@ from torch.autograd.function import once_differentiable
 from wlhn.errors import InputError
 from wlhn.hyperbolic.poincare import length
 from wlhn.hyperbolic.polar import step
-from wlhn.loops import levels as loops
-from wlhn.loops import parallel
+from wlhn.loops import levels, parallel, rows
 
 
 class Points(NamedTuple):
@@ -58,7 +58,7 @@ def norms(h: Tensor) -> Tensor:
 
 
 def _dead(h: Tensor) -> Tensor:
-    return (h.detach() ** 2).sum(-1, keepdim=True) < loops.DEAD
+    return (h.detach() ** 2).sum(-1, keepdim=True) < rows.DEAD
 
 
 def root_level(h: Tensor, tau: Tensor | float) -> Points:
@@ -87,7 +87,7 @@ def directions(h: Tensor, u: Tensor) -> Tensor:
     a = unit_reference(h)
     q = u + 1 / math.sqrt(h.shape[-1])  # u − w
     qq = (q * q).sum(-1, keepdim=True)
-    flat = qq <= loops.FLAT
+    flat = qq <= levels.FLAT
     y = a - torch.where(flat, 0.0, 2 * (q * a).sum(-1, keepdim=True) / torch.where(flat, 1.0, qq)) * q
     return torch.where(_dead(h), -u, y)
 
@@ -132,7 +132,7 @@ class _Unit(torch.autograd.Function):
     def forward(ctx: Any, h: Tensor) -> Tensor:
         h = h.contiguous()
         e, scale = torch.empty_like(h), torch.empty_like(h[:, 0])
-        parallel.over_rows(loops.unit, len(h), 2 * h.numel(), *(x.detach().numpy() for x in (h, e, scale)))
+        parallel.over_rows(rows.unit, len(h), 2 * h.numel(), *(x.detach().numpy() for x in (h, e, scale)))
         ctx.save_for_backward(e, scale)
         return e
 
@@ -141,7 +141,7 @@ class _Unit(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> Tensor:
         e, scale = ctx.saved_tensors
         out, grad = torch.empty_like(e), grads[0].contiguous()
-        parallel.over_rows(loops.unit_back, len(e), 3 * e.numel(), *(x.numpy() for x in (e, scale, grad, out)))
+        parallel.over_rows(rows.unit_back, len(e), 3 * e.numel(), *(x.numpy() for x in (e, scale, grad, out)))
         return out
 
 
@@ -150,7 +150,7 @@ class _Norms(torch.autograd.Function):
     def forward(ctx: Any, h: Tensor) -> Tensor:
         h = h.contiguous()
         out = h.new_empty(len(h))
-        parallel.over_rows(loops.norms, len(h), h.numel(), h.detach().numpy(), out.numpy())
+        parallel.over_rows(rows.norms, len(h), h.numel(), h.detach().numpy(), out.numpy())
         ctx.save_for_backward(h, out)
         return out
 
@@ -159,7 +159,7 @@ class _Norms(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> Tensor:
         h, norm = ctx.saved_tensors
         out, grad = torch.empty_like(h), grads[0].contiguous()
-        parallel.over_rows(loops.norms_back, len(h), 2 * h.numel(), *(x.numpy() for x in (h, norm, grad, out)))
+        parallel.over_rows(rows.norms_back, len(h), 2 * h.numel(), *(x.numpy() for x in (h, norm, grad, out)))
         return out
 
 
@@ -168,19 +168,15 @@ class _Compiled(torch.autograd.Function):
     def forward(
         ctx: Any, h: Tensor, r: Tensor, e: Tensor, u: Tensor, tau: Tensor, child_ptr: Tensor, look_back: bool
     ) -> Any:
-        h, r, e, u = (x.contiguous() for x in (h, r, e, u))
+        given = [x.contiguous() for x in (h, r, e, u)]
         n, d = h.shape
         out = h.new_empty(n), h.new_empty(n, d), h.new_empty(n if look_back else 0, d)
-        kept = torch.empty(n, 3, dtype=torch.float64)
-        given = tuple(x.detach().numpy() for x in (h, r, e, u))
-        lengths = torch.empty(tau.numel(), 4, dtype=torch.float64)
-        loops.hyperbolic(tau.detach().reshape(-1).contiguous().numpy(), lengths.numpy())
-        constants = lengths.numpy(), child_ptr.numpy()
-        parallel.over_rows(
-            loops.forward, len(r), 8 * n * d, *given, *constants, *(x.numpy() for x in out), kept.numpy()
-        )
-        ctx.save_for_backward(h, r, e, u, kept)
-        ctx.constants, ctx.tau_shape = constants, tau.shape
+        lengths = levels.hyperbolic(tau.detach().reshape(-1).numpy())
+        constants, kept = (lengths, child_ptr.numpy()), np.empty((n, 3))
+        args = *[x.detach().numpy() for x in given], *constants, *[x.numpy() for x in out], kept
+        parallel.over_rows(levels.forward, r.shape[0], 8 * n * d, *args)
+        ctx.save_for_backward(*given)
+        ctx.constants, ctx.kept, ctx.tau_shape = constants, kept, tau.shape
         if not look_back:
             ctx.mark_non_differentiable(out[2])
         return out
@@ -188,13 +184,9 @@ class _Compiled(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> Any:
-        h, r, e, u, kept = ctx.saved_tensors
-        grad_new = tuple(g.contiguous().numpy() for g in grads)
-        out = torch.empty_like(h), torch.empty_like(r), torch.empty_like(e), torch.empty_like(u), h.new_empty(len(h))
-        given = tuple(x.numpy() for x in (h, r, e, u))
-        results = (x.numpy() for x in out)
-        parallel.over_rows(
-            loops.backward, len(r), 16 * h.numel(), *given, *ctx.constants, kept.numpy(), *grad_new, *results
-        )
-        grad_h, grad_r, grad_e, grad_u, grad_tau = out
-        return grad_h, grad_r, grad_e, grad_u, grad_tau.sum_to_size(ctx.tau_shape), None, None
+        given = ctx.saved_tensors
+        out = [*[torch.empty_like(x) for x in given], given[0].new_empty(given[0].shape[0])]
+        args = *[x.detach().numpy() for x in given], *ctx.constants, ctx.kept, *[g.contiguous().numpy() for g in grads]
+        parallel.over_rows(levels.backward, len(args[1]), 16 * args[0].size, *args, *[x.numpy() for x in out])
+        grad_tau = out[4].sum_to_size(ctx.tau_shape) if ctx.needs_input_grad[4] else None
+        return *out[:4], grad_tau, None, None

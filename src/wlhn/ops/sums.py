@@ -15,7 +15,7 @@ from torch.autograd.function import once_differentiable
 from wlhn.batching.colour_batch import Counts
 from wlhn.hyperbolic.polar import to_tangent
 from wlhn.loops import parallel
-from wlhn.loops import rows as loops
+from wlhn.loops import sums as loops
 
 Everyone = Callable[[Tensor], Tensor]  # the sum of a tensor over all workers; differentiable
 

@@ -21,7 +21,7 @@ from torch import Tensor
 from wlhn.batching.quotient import Quotient
 from wlhn.hierarchy import Hierarchy
 from wlhn.loops import parallel
-from wlhn.loops import rows as loops
+from wlhn.loops import sums as loops
 from wlhn.nn.capabilities import AnswersDepthByDepth
 from wlhn.nn.gin_layer import GINLayer
 from wlhn.ops.level import Points
