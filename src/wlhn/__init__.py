@@ -1,4 +1,4 @@
-"""Distance-preserving representations of nodes and graphs."""
+"""The Weisfeiler-Leman tree of graphs: compare, embed, learn, explain."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -22,7 +22,7 @@ from wlhn.data import load
 from wlhn.errors import BusyError, InputError
 from wlhn.evaluation import jobs
 from wlhn.evaluation.comparison import compare
-from wlhn.evaluation.evaluate import evaluate
+from wlhn.evaluation.evaluate import Evaluation
 from wlhn.evaluation.grids import FOLDER, Grid, grid_document, read_grid
 from wlhn.evaluation.job import Job, JobResult
 from wlhn.evaluation.outcome import Outcome, SplitOutcome, Visited, Work, read_outcome
@@ -79,7 +79,7 @@ def test_numbers_do_not_depend_on_jobs_nor_on_kills(data: Path, tmp_path: Path) 
 def run(data: Path, out: Path, **given: Any) -> Outcome:
     candidates = given.pop("candidates", [Settings.of(**SMALL, epochs=3)])
     options = {"protocol": "ten-fold", "grid": "test", "final_runs": 1} | given
-    return evaluate(load(data), candidates, out, **options)
+    return Evaluation(load(data), candidates, out, **options).run()
 
 
 def test_a_failed_job_fails_the_table_and_is_retried_on_demand(
@@ -151,7 +151,7 @@ def test_selection_sees_no_test_items(data: Path, tmp_path: Path) -> None:
         y[split.test] = 1 - y[split.test]
         flipped = replace(dataset, y=y, splits=(split,))
         # One split, given as published.
-        found = evaluate(flipped, candidates, tmp_path / f"fold {k}", protocol="fixed-splits", final_runs=1)
+        found = Evaluation(flipped, candidates, tmp_path / f"fold {k}", protocol="fixed-splits", final_runs=1).run()
         assert found.splits[0].settings == outcome.splits[k].settings
         assert found.splits[0].valid == outcome.splits[k].valid
         total = found.splits[0].test_scores[0] + outcome.splits[k].test_scores[0]
@@ -196,7 +196,7 @@ def test_ogb_is_scored_by_its_own_evaluator(tmp_path: Path) -> None:
     (split, *_) = ten_fold(data, 0)
     y = data.y[:, None].astype(np.float32)
     molecules = replace(data, name="ogbg-molhiv", y=y, task="binary", classes=(), targets=("active",), splits=(split,))
-    outcome = evaluate(molecules, [Settings.of(**SMALL, epochs=3)], tmp_path, protocol="ogb")
+    outcome = Evaluation(molecules, [Settings.of(**SMALL, epochs=3)], tmp_path, protocol="ogb").run()
     assert outcome.metric == "rocauc"
     assert len(outcome.splits[0].test_scores) == 10
     assert len(set(outcome.splits[0].seeds)) == 10
@@ -313,10 +313,10 @@ def test_an_evaluation_refines_once_for_each_depth_and_start(tmp_path: Path, mon
         refined, "refine", lambda graphs, depth, **given: depths.append(depth) or real(graphs, depth, **given)
     )
     candidates = [Settings.of(hidden_channels=4, num_layers=t, epochs=1, dropout=p) for t in (1, 2) for p in (0.0, 0.5)]
-    evaluate(tiny(60), candidates, tmp_path / "wlhn", final_runs=2)
+    Evaluation(tiny(60), candidates, tmp_path / "wlhn", final_runs=2).run()
     assert sorted(depths) == [1, 2]
     depths.clear()
-    evaluate(tiny(60), [Settings.of("mlp", hidden_channels=4, epochs=1)], tmp_path / "mlp", final_runs=1)
+    Evaluation(tiny(60), [Settings.of("mlp", hidden_channels=4, epochs=1)], tmp_path / "mlp", final_runs=1).run()
     assert not depths
 
 

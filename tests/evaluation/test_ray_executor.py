@@ -19,7 +19,7 @@ from running import HANGS, start, wait_until, wlhn
 from tiny import tiny, write_tu
 
 from wlhn.errors import InputError
-from wlhn.evaluation.evaluate import evaluate
+from wlhn.evaluation.evaluate import Evaluation
 from wlhn.evaluation.executor import Workers
 from wlhn.evaluation.jobs import Shared, Started
 from wlhn.evaluation.ray_executor import _run_here
@@ -163,7 +163,7 @@ def test_a_node_with_other_code_is_refused(tmp_path: Path) -> None:
 
     said = r"10 of 10 jobs failed, the first because .* has wlhn .*, but the jobs come from 0\.0\.0"
     with pytest.raises(InputError, match=said):
-        evaluate(tiny(60), [Settings.of(epochs=1)], tmp_path / "out", final_runs=1, workers=OtherWorkers())
+        Evaluation(tiny(60), [Settings.of(epochs=1)], tmp_path / "out", final_runs=1, workers=OtherWorkers()).run()
 
 
 def test_an_address_where_nobody_answers_is_refused(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tiny import tiny
 
 from wlhn.data import Dataset
 from wlhn.errors import InputError
-from wlhn.evaluation.evaluate import evaluate
+from wlhn.evaluation.evaluate import Evaluation
 from wlhn.evaluation.job import Job, JobResult
 from wlhn.evaluation.outcome import Outcome
 from wlhn.evaluation.progress import Progress
@@ -97,7 +97,7 @@ CANDIDATES = [
 
 def run(data: Dataset, out: Path, trials: int = 10, **more: Any) -> Outcome:
     """A search on two splits, given as published; of what may differ, nothing."""
-    outcome = evaluate(data, CANDIDATES, out, protocol="fixed-splits", search=trials, **more)
+    outcome = Evaluation(data, CANDIDATES, out, protocol="fixed-splits", search=trials, **more).run()
     return replace(outcome, work=replace(outcome.work, seconds=0.0), plan=replace(outcome.plan, data_hash=""))
 
 

@@ -37,7 +37,7 @@ from wlhn.data import Dataset, load, read_json_splits
 from wlhn.data.statistics import statistics
 from wlhn.data.vocabulary import Vocabulary
 from wlhn.errors import InputError
-from wlhn.evaluation.evaluate import evaluate
+from wlhn.evaluation.evaluate import Evaluation
 from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.outcome import read_outcome
 from wlhn.models.registry import MODELS, model_class
@@ -82,7 +82,7 @@ GRID = """{"about": "a grid", "settings": {"epochs": 3}, "grid": {"hidden_channe
 def outcome_document() -> bytes:
     """A small evaluation as it is kept."""
     with tempfile.TemporaryDirectory() as place:
-        evaluate(tiny(), [Settings.of(hidden_channels=8, num_layers=1, epochs=1)], Path(place), num_splits=2)
+        Evaluation(tiny(), [Settings.of(hidden_channels=8, num_layers=1, epochs=1)], Path(place), num_splits=2).run()
         return (Path(place) / "evaluation.json").read_bytes()
 
 

@@ -13,7 +13,7 @@ from tiny import tiny
 from wlhn.data import as_dataset, load, register_dataset
 from wlhn.errors import InputError
 from wlhn.estimators import GraphClassifier
-from wlhn.evaluation.evaluate import evaluate
+from wlhn.evaluation.evaluate import Evaluation
 from wlhn.evaluation.executor import Workers
 from wlhn.models.gin import GIN
 from wlhn.models.registry import MODELS
@@ -139,7 +139,7 @@ def test_data_in_memory_and_a_registered_model_are_evaluated_by_processes(tmp_pa
     candidates = [Settings.of(Renamed, hidden_channels=4, epochs=2)]
     given = {"final_runs": 1, "num_splits": 1}  # one job, for which one of two processes is started
     outcomes = [
-        evaluate(tiny(40), candidates, tmp_path / str(n), workers=Workers(processes=n), **given) for n in (1, 2)
+        Evaluation(tiny(40), candidates, tmp_path / str(n), workers=Workers(processes=n), **given).run() for n in (1, 2)
     ]
     assert outcomes[0].splits == outcomes[1].splits
 
@@ -155,7 +155,9 @@ def test_a_plugin_file_travels_to_workers(tmp_path: Path) -> None:
     load_plugin(plugin)
     load_plugin(plugin)  # a second time changes nothing
     settings = [Settings.of("plugged-gin", hidden_channels=4, epochs=1)]
-    outcome = evaluate(tiny(40), settings, tmp_path / "out", final_runs=1, num_splits=1, workers=Workers(processes=2))
+    outcome = Evaluation(
+        tiny(40), settings, tmp_path / "out", final_runs=1, num_splits=1, workers=Workers(processes=2)
+    ).run()
     assert outcome.plan.model == "plugged-gin"
 
 

@@ -29,7 +29,7 @@ from wlhn.bench.timing import alternate, threads
 from wlhn.data import Dataset, features, load
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
-from wlhn.evaluation.evaluate import JOBS, evaluate
+from wlhn.evaluation.evaluate import JOBS, Evaluation
 from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.job import JobResult
 from wlhn.evaluation.job_folder import read_result
@@ -75,7 +75,7 @@ def measure_evaluation(
         forget_hierarchies()  # colours that an earlier one has left
         with tempfile.TemporaryDirectory(prefix="wlhn") as folder:
             asked: dict[str, Any] = {"num_splits": splits, "final_runs": final_runs, "seed": seed}
-            evaluate(dataset, candidates, Path(folder), protocol=protocol, **asked)
+            Evaluation(dataset, candidates, Path(folder), protocol=protocol, **asked).run()
             done[:] = [read_result(path) for path in sorted((Path(folder) / JOBS).glob("*.json"))]
 
     with threads(1):

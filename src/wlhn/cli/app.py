@@ -97,7 +97,7 @@ class _Application(typer.core.TyperGroup):
 app = typer.Typer(
     name="wlhn",
     cls=_Application,
-    help="Distance-preserving representations of nodes and graphs (Weisfeiler-Leman Hyperbolic Network).",
+    help="The Weisfeiler-Leman tree of graphs: compare, embed, learn, explain.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain text: importing rich's markup takes twice as long as everything else here

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -64,8 +64,7 @@ def evaluate(
 ) -> None:
     """Select settings on validation items, score the test items, and say how sure the number is."""
     from wlhn.evaluation.comparison import compare as compare_outcomes
-    from wlhn.evaluation.evaluate import compare_candidates
-    from wlhn.evaluation.evaluate import evaluate as run_evaluation
+    from wlhn.evaluation.evaluate import Evaluation
     from wlhn.evaluation.executor import Workers
     from wlhn.evaluation.grids import read_grid
     from wlhn.evaluation.outcome import in_words, read_outcome
@@ -90,20 +89,25 @@ def evaluate(
             advance(now.ended, now.total, now.phase)
             page.update(now.phase, now)
 
-        asked: dict[str, Any] = {
-            "protocol": protocol,
-            "grid": ", ".join([grid, *(f"{name}={value}" for name, value in given.items())]),
-            "seed": seed,
-            "num_splits": splits,
-            "workers": workers,
-            "retry_failed": retry_failed,
-            "on_progress": on_progress,
-        }
+        evaluation = Evaluation(
+            dataset,
+            candidates,
+            out,
+            protocol=protocol,
+            grid=", ".join([grid, *(f"{name}={value}" for name, value in given.items())]),
+            seed=seed,
+            final_runs=final_runs,
+            num_splits=splits,
+            search=search,
+            workers=workers,
+            retry_failed=retry_failed,
+            on_progress=on_progress,
+        )
         if validation_only:
-            compared = compare_candidates(dataset, candidates, out, **asked)
+            compared = evaluation.compare_candidates()
             print_json(compared.to_json()) if json else _print_validation(compared)
             return
-        outcome = run_evaluation(dataset, candidates, out, final_runs=final_runs, search=search, **asked)
+        outcome = evaluation.run()
         page.result = f"Test {outcome.metric}: {in_words(outcome)}"
     if log is not None:
         _tell(make_logger(log, out, f"{dataset.name}-{model}"), outcome)

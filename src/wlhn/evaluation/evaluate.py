@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import splits_hash
@@ -142,18 +141,6 @@ class Evaluation:
             final_runs=self.final_runs or self._protocol.final_runs,
             search=self.search,
         )
-
-
-def evaluate(dataset: Dataset, candidates: Sequence[Settings], folder: Path, **request: Any) -> Outcome:
-    """`Evaluation.run`, with further fields of `Evaluation` by name."""
-    return Evaluation(dataset, candidates, folder, **request).run()
-
-
-def compare_candidates(
-    dataset: Dataset, candidates: Sequence[Settings], folder: Path, **request: Any
-) -> ValidationOutcome:
-    """`Evaluation.compare_candidates`, with further fields of `Evaluation` by name."""
-    return Evaluation(dataset, candidates, folder, **request).compare_candidates()
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from pathlib import Path
 from wlhn.data.dataset import Dataset, TargetLevel
 from wlhn.data.load import load
 from wlhn.errors import InputError
-from wlhn.evaluation.evaluate import evaluate
+from wlhn.evaluation.evaluate import Evaluation
 from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.outcome import in_words
 from wlhn.experiments.request import Finished, Request
@@ -72,7 +72,7 @@ def candidates(row: Row, grid: str, level: TargetLevel, featureless: bool = Fals
 
 def _evaluated(dataset: Dataset, column: Column, row: Row, request: Request) -> str:
     place, grid = cell_folder(request.folder, column, row), row.grid or request.grid
-    outcome = evaluate(
+    outcome = Evaluation(
         dataset,
         candidates(row, grid, dataset.level, featureless=not dataset.inputs),
         place,
@@ -84,5 +84,5 @@ def _evaluated(dataset: Dataset, column: Column, row: Row, request: Request) -> 
         workers=request.workers,
         retry_failed=request.retry_failed,
         on_progress=lambda progress: request.say(part_name(column, row), progress),
-    )
+    ).run()
     return in_words(outcome, column.divisor)

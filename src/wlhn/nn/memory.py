@@ -139,7 +139,7 @@ def shaped(name: str, tensor: Tensor, shape: tuple[int, ...], kinds: Any = (torc
     if tuple(tensor.shape) != shape or tensor.dtype not in kinds:
         raise InputError(f"{name}: must be {shape} of {' or '.join(map(str, kinds))}, found {_found(tensor)}")
     if not bool(tensor.isfinite().all()):
-        raise InputError(f"{name}: must be finite numbers, found others")
+        raise InputError(f"{name}: must be finite numbers, found NaN or infinity")
     return tensor
 
 
