@@ -201,7 +201,7 @@ def backward(
                 Gu += grad_new_e[i, j] * u[p, j]
                 G1 += grad_new_e[i, j]
             if len(grad_new_u):
-                U = grad_new_u[i]
+                U = grad_new_u[i]  # a view: by index the compiler adds in another order, with other last bits
                 for j in range(d):
                     Ue += U[j] * e[p, j]
                     Uh += U[j] * h[i, j]
