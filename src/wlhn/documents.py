@@ -112,14 +112,15 @@ def _wrong(where: object, wanted: str, found: Any) -> InputError:
     return InputError(f"{where}: must be {wanted}, found {shortened(repr(found), 40)}")
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether this is a finite number of a size that numbers in files have."""
     return (type(value) is float and math.isfinite(value)) or (type(value) is int and abs(value) < LARGEST)
 
 
 PLAIN: dict[Any, tuple[str, Any]] = {
     int: ("a whole number", lambda value: type(value) is int and abs(value) < LARGEST),
-    float: ("a number", _is_number),
+    float: ("a number", is_number),
     str: ("a text", lambda value: type(value) is str),
     bool: ("true or false", lambda value: type(value) is bool),
-    Any: ("a text or a number", lambda value: value is None or type(value) in (str, bool) or _is_number(value)),
+    Any: ("a text or a number", lambda value: value is None or type(value) in (str, bool) or is_number(value)),
 }

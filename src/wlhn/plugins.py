@@ -16,6 +16,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
+from zlib import crc32
 
 from wlhn.errors import InputError
 
@@ -117,13 +118,15 @@ def load_sources(sources: Mapping[str, str]) -> None:
     for path, source in sources.items():
         if path in _sources:
             continue
-        module = ModuleType(f"wlhn_plugin_{Path(path).stem}")
+        module = ModuleType(f"wlhn_plugin_{Path(path).stem}_{crc32(path.encode()):08x}")
         module.__file__ = path
         sys.modules[module.__name__] = module  # dataclasses look up their annotations there
         try:
             exec(compile(source, path, "exec", dont_inherit=True), module.__dict__)
         except InputError:
+            del sys.modules[module.__name__]
             raise
         except Exception as error:
+            del sys.modules[module.__name__]
             raise InputError(f"--plugin {path}: failed with {type(error).__name__}: {error}") from error
         _sources[path] = source

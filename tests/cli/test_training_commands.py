@@ -193,6 +193,7 @@ def test_models_lists_all_of_them_and_what_each_can_be_told(wlhn: Any) -> None:
     ("document", "message"),
     [
         ({"epochs": [3], "hidden_channels": [8, 16]}, "'epochs' is not known here; a grid has the form"),
+        ({"grid": {"tau": []}}, "a list in `grid` or `together` is empty; give values to try"),
         ({"grid": {"hiden_channels": [8, 16]}}, "no model has an option 'hiden_channels'"),
         ({"grid": {"epochs": 3}}, "grid, epochs: must be a list, found 3"),
         ({"models": {"gnn": {}}}, "models: must be wlhn, "),

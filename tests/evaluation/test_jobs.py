@@ -125,7 +125,10 @@ def test_a_full_disk_is_no_failure_of_a_job(data: Path, tmp_path: Path, monkeypa
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("{}", "has no field 'job'; remove the file to run the job again"), ("{", "is damaged, not JSON")],
+    [
+        ("{}", "has no field 'job'; remove the file to run the job again"),
+        ("{", "is damaged, not JSON.*; remove the file to run the job again"),
+    ],
 )
 def test_a_result_that_is_none_is_named(text: str, message: str, data: Path, tmp_path: Path) -> None:
     run(data, tmp_path)
@@ -353,3 +356,9 @@ def test_what_a_killed_evaluation_left_is_removed(data: Path, tmp_path: Path) ->
         (tmp_path / name).touch()
     run(data, tmp_path)
     assert not list(tmp_path.rglob(".*"))
+
+
+def test_a_comparison_of_candidates_searches_for_none_and_ends_before_final_runs(tmp_path: Path) -> None:
+    candidates = [Settings.of(**SMALL, epochs=1), Settings.of(**SMALL, epochs=2)]
+    with pytest.raises(InputError, match="tries every candidate and has no final runs"):
+        Evaluation(tiny(60), candidates, tmp_path, search=1).compare_candidates()

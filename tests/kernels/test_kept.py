@@ -38,7 +38,7 @@ def test_every_depth_is_computed_once(compared: list[int]) -> None:
 
 
 def test_without_memory_the_last_matrix_alone_stays(compared: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "KEPT_SHARE", 0.0)
+    monkeypatch.setattr(kept, "KEPT_NUMBERS", 0)
     for depth in (0, 1, 1, 0):
         wanted = compare_graphs("oa", ColourCounts.of(cut(HIERARCHY, depth)))
         np.testing.assert_array_equal(trees(compared, HIERARCHY, depth), wanted)

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from wlhn.batching.refined import make_quotient
 from wlhn.data import Dataset, load
 from wlhn.data.splits import stratified_folds
 from wlhn.errors import InputError
+from wlhn.graphs import Graphs
+from wlhn.models.machines.clusters import Clusters
 from wlhn.models.two_voices import WEIGHTS, TwoVoices
 from wlhn.models.wlhn import WLHN
 from wlhn.runs.run_folder import load_run
@@ -196,3 +199,18 @@ def test_without_numbers_there_is_nothing_to_cluster() -> None:
     clustered, plain = (fit(problem(tree_clusters=clusters), seed=0).model.state_dict() for clusters in (3, 0))
     assert clustered.keys() == plain.keys()
     assert all(torch.equal(clustered[name], part) for name, part in plain.items())
+
+
+def test_clusters_keep_the_edges_of_their_own_batch() -> None:
+    """Graphs with the same codes share a hierarchy, also where their edges carry other numbers."""
+    edge_index, x = np.array([[0, 1, 1, 2], [1, 0, 2, 1]]), np.float32([[0.1], [5.2], [0.2]])
+    for scale in (1.0, 10.0):
+        graphs = Graphs.from_edges(edge_index, edge_attr=np.float32([[1], [1], [2], [2]]) * scale)
+        batch = make_quotient(graphs, x, depth=1, edges=True).batch([0])
+        clusters = Clusters.fit(torch.from_numpy(x), 2)
+        assert clusters is not None
+        assert batch.edge_x is not None
+        seen = clusters.encode_batch(batch)
+        assert seen.edge_x is not None
+        torch.testing.assert_close(seen.edge_x, batch.edge_x)
+        assert batch.edge_x.max() == 2 * scale

@@ -104,14 +104,14 @@ def explain(
     if len(order) > top:
         parts[f"the other {len(order) - top} substructures"] = margin.colour[order[top:]].sum()
     sums = " ".join(f"{float(value):+.4f} ({name})" for name, value in parts.items())
-    typer.echo(f"{what[0].upper()}{what[1:]}: {margin.value:+.4f} = {sums}.")
+    typer.echo(f"{what}: {margin.value:+.4f} = {sums}.")
     if out is not None:
         typer.echo(f"Drawn to {out}.")
 
 
 def _what(trained: Trained, outputs: list[str], margin: Margin) -> str:
     if margin.rival is not None:
-        return f"lead of {outputs[margin.wanted]} over {outputs[margin.rival]} ({margin.unit}s)"
+        return f"Lead of {outputs[margin.wanted]} over {outputs[margin.rival]} ({margin.unit}s)"
     return f"{outputs[margin.wanted]} ({'number' if trained.task == 'regression' else margin.unit})"
 
 

@@ -55,6 +55,7 @@ def train(
 ) -> None:
     """Train one model and keep it in a run folder; a run that was interrupted goes on in the same folder."""
     from wlhn.loops.parallel import torch_threads
+    from wlhn.models.registry import MODELS
     from wlhn.runs.logging import Logger, make_logger
     from wlhn.runs.train import train as train_run
     from wlhn.training.settings import Settings
@@ -73,7 +74,8 @@ def train(
         typer.echo(dataset.summary)
         edges = [each.name for each in dataset.columns if each.edge and each.role in ("feature", "category")]
         if edges and not settings.training.edge_features:
-            typer.echo(f"Columns of edges that the model does not see without --edge-features: {', '.join(edges)}")
+            without = " without --edge-features" if MODELS[settings.model].sees_edges else ""
+            typer.echo(f"Columns of edges that {settings.model} does not see{without}: {', '.join(edges)}")
     epochs = getattr(settings.training, "epochs", 1)
     with torch_threads(threads), progress("training", "epoch") as advance:
 

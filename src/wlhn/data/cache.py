@@ -26,7 +26,7 @@ from wlhn.errors import BusyError
 from wlhn.files import only_writer, replacing, write_json
 from wlhn.graphs import Graphs
 
-VERSION = 2
+VERSION = 3
 PATIENCE = 600  # seconds that another process may take to read the same sources
 GRAPH_ARRAYS = tuple(f.name for f in fields(Graphs) if f.name != "node_ids")
 

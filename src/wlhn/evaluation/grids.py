@@ -62,6 +62,9 @@ class Part:
         for name in (*self.settings, *self.grid, *together):
             if name not in common and not any(name in named_options(model) for model in MODELS.names()):
                 raise InputError(f"{where}: no model has an option '{name}'")
+        for axis in (*self.grid.values(), *(self.together or ())):
+            if not axis:
+                raise InputError(f"{where}: a list in `grid` or `together` is empty; give values to try")
         for model in self.models:
             check_choice(f"{where}, models", model, *MODELS.names())
         for part in (*self.levels.values(), self.featureless, *self.models.values()):

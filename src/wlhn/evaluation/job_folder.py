@@ -70,9 +70,8 @@ def run_jobs(
 
 def read_result(path: Path) -> JobResult:
     """The result of a job from its file."""
-    document = read_json(path)
     try:
-        return from_json(JobResult, document, path)
+        return from_json(JobResult, read_json(path), path)
     except InputError as error:
         raise InputError(f"{error}; remove the file to run the job again") from None
 

@@ -1,8 +1,8 @@
 """Compare graphs once: matrices of all graphs of a hierarchy, kept for whoever asks for them again.
 
 How alike two graphs are depends on these two alone. So one matrix serves all splits of a data set, and all penalties:
-the jobs of an evaluation take their rows and columns from it. As many matrices are kept as a share of the free memory
-holds, so that those of all depths serve fold after fold.
+the jobs of an evaluation take their rows and columns from it. Those of all depths are kept, up to two gigabytes, so
+that they serve fold after fold.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-import psutil
 from numpy.typing import NDArray
 
 from wlhn.hierarchy import Hierarchy
@@ -21,7 +20,7 @@ from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.matching import cut
 
 Array = NDArray[Any]
-KEPT_SHARE = 0.2  # of the memory that is free, over all kept matrices; whoever comes later finds less of it free
+KEPT_NUMBERS = 250_000_000  # over all kept matrices, 8 bytes each: those of ten depths of 5,000 graphs
 _kept: OrderedDict[tuple[str, Hierarchy, int], Array] = OrderedDict()
 _last_square: tuple[Array, Array, Array] | None = None  # a kept matrix, some of its graphs, their square
 _lock = Lock()
@@ -29,7 +28,7 @@ _lock = Lock()
 
 def can_keep(hierarchy: Hierarchy) -> bool:
     """Whether a matrix of all graphs of a hierarchy is small enough to be kept."""
-    return 8 * hierarchy.num_graphs**2 <= _room()
+    return hierarchy.num_graphs**2 <= KEPT_NUMBERS
 
 
 def kept_matrix(kind: str, hierarchy: Hierarchy, depth: int, compare: Callable[[ColourCounts], Array]) -> Array:
@@ -48,12 +47,15 @@ def kept_matrix(kind: str, hierarchy: Hierarchy, depth: int, compare: Callable[[
         if key in _kept:
             _kept.move_to_end(key)
             return _kept[key]
+    global _last_square
     matrix = compare(ColourCounts.of(cut(hierarchy, depth)))
     matrix.flags.writeable = False
     with _lock:
         _kept[key] = matrix
-        while len(_kept) > 1 and sum(each.nbytes for each in _kept.values()) > _room():
-            _kept.popitem(last=False)
+        while len(_kept) > 1 and sum(each.size for each in _kept.values()) > KEPT_NUMBERS:
+            _, dropped = _kept.popitem(last=False)
+            if _last_square is not None and _last_square[0] is dropped:
+                _last_square = None
     return matrix
 
 
@@ -70,8 +72,3 @@ def square_of(matrix: Array, graphs: Array) -> Array:
         _last_square = last = matrix, graphs, matrix[np.ix_(graphs, graphs)]
         last[2].flags.writeable = False
     return last[2]
-
-
-def _room() -> float:
-    """Bytes for all kept matrices."""
-    return KEPT_SHARE * psutil.virtual_memory().available

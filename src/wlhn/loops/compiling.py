@@ -23,7 +23,8 @@ class _LoadedAlone(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         rtsys.initialize(target_context)  # what a loaded loop needs of it: arrays that are counted
-        return self._load_overload(sig, target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
 
 def looping(**options: Any) -> Callable[[Callable[..., Any]], Any]:

@@ -186,7 +186,9 @@ class TwoVoices(WLHN):
         if not 0 <= float(state["tree_weight"]) < 1:
             raise InputError(f"tree_weight: must be 0 or more and below 1, found {float(state['tree_weight'])}")
         clusters = {name.removeprefix(CLUSTERS): part for name, part in state.items() if name.startswith(CLUSTERS)}
-        if clusters and isinstance(self.in_channels, int):
+        if clusters:
+            if not isinstance(self.in_channels, int):
+                raise InputError("clusters: are of numbers, but the nodes of this model have categories")
             self.clusters = Clusters.from_tensors(clusters, self.in_channels)
         machine = self._machine(int(state["rounds"]), 1.0)  # the penalty was for learning
         known = {name: part for name, part in state.items() if name not in CHOSEN and not name.startswith(CLUSTERS)}

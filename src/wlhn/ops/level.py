@@ -171,7 +171,7 @@ class _Compiled(torch.autograd.Function):
         given = [x.contiguous() for x in (h, r, e, u)]
         n, d = h.shape
         out = h.new_empty(n), h.new_empty(n, d), h.new_empty(n if look_back else 0, d)
-        lengths = levels.hyperbolic(tau.detach().reshape(-1).numpy())
+        lengths = levels.hyperbolic(tau.detach().reshape(-1).contiguous().numpy())
         constants, kept = (lengths, child_ptr.numpy()), np.empty((n, 3))
         args = *[x.detach().numpy() for x in given], *constants, *[x.numpy() for x in out], kept
         parallel.over_rows(levels.forward, r.shape[0], 8 * n * d, *args)

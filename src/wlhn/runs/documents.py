@@ -13,7 +13,7 @@ from torch import Tensor
 from wlhn.data.features import Encoding
 from wlhn.data.gaps import Filling
 from wlhn.data.vocabulary import Columns, Vocabulary
-from wlhn.documents import from_json
+from wlhn.documents import from_json, is_number
 from wlhn.errors import InputError
 from wlhn.files import read_json
 from wlhn.runs.trained import TrainedConfig
@@ -38,7 +38,7 @@ def checked_config(where: Path, document: dict[str, Any]) -> TrainedConfig:
 
 def _tensor(where: str, given: Any) -> Tensor:
     values = given if isinstance(given, list) else [given]
-    _must(all(type(value) in (int, float) for value in values), where, "a number, or one for each output")
+    _must(all(map(is_number, values)), where, "a number, or one for each output")
     tensor = torch.tensor(given, dtype=torch.float32)
     _must(bool(tensor.isfinite().all()), where, "a number of moderate size")
     return tensor

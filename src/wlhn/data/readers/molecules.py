@@ -76,7 +76,7 @@ def read_smiles(
         if 2 * len(by_scaffold.train) >= by_scaffold.size and len(by_scaffold.valid) and len(by_scaffold.test):
             split = (by_scaffold,)
         else:
-            notes.append("not split by scaffold, as too many molecules share one (those without rings do)")
+            notes.append("not split by scaffold (those without rings share one): some part would have too few")
     return Dataset(
         name=path.name.partition(".")[0],
         graphs=graphs,

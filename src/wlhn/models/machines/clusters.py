@@ -7,7 +7,7 @@ says nothing. Clusters are fitted on training nodes; columns of 0 and 1, which a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -56,7 +56,8 @@ class Clusters:
         assert hierarchy.source is not None
         rows = self.encode(x).numpy()[hierarchy.colours[0]]
         edges = batch.edge_x is not None
-        return make_quotient(hierarchy.source, rows, hierarchy.depth, edges).batch(graphs)
+        encoded = make_quotient(hierarchy.source, rows, hierarchy.depth, edges).batch(graphs)
+        return replace(encoded, edge_x=batch.edge_x)  # a hierarchy is kept for graphs with the same codes of edges
 
     def to_tensors(self) -> dict[str, Tensor]:
         """Plain tensors, for a run folder."""
