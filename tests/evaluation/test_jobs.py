@@ -360,5 +360,5 @@ def test_what_a_killed_evaluation_left_is_removed(data: Path, tmp_path: Path) ->
 
 def test_a_comparison_of_candidates_searches_for_none_and_ends_before_final_runs(tmp_path: Path) -> None:
     candidates = [Settings.of(**SMALL, epochs=1), Settings.of(**SMALL, epochs=2)]
-    with pytest.raises(InputError, match="tries every candidate and has no final runs"):
+    with pytest.raises(InputError, match="every candidate is tried, and there are no final runs"):
         Evaluation(tiny(60), candidates, tmp_path, search=1).compare_candidates()

@@ -30,7 +30,7 @@ class Comparison:
 
 
 def compare(first: Outcome, second: Outcome) -> Comparison:
-    """Paired tests of two outcomes of `evaluate` on the same splits."""
+    """Paired tests of two outcomes on the same splits."""
     from scipy import stats
 
     gap, test_over_train = paired_differences(first, second)

@@ -99,7 +99,9 @@ class Evaluation:
     def compare_candidates(self) -> ValidationOutcome:
         """How each candidate does on the validation items: selection alone. Test items stay unseen."""
         if self.search is not None or self.final_runs is not None:
-            raise InputError("compare_candidates tries every candidate and has no final runs; leave both out")
+            raise InputError(
+                "search, final_runs: every candidate is tried, and there are no final runs; leave them out"
+            )
         with self._claimed():
             plan = begin(self.folder, self.plan, read_plan(self.folder, validation_only=True))
             with self.workers.started(self.shared) as started:

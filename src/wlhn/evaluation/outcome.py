@@ -42,8 +42,8 @@ class SplitOutcome:
     valid: tuple[float, ...]  # one for each final run, as below
     test_scores: tuple[float, ...]
     seeds: tuple[int, ...]
-    valid_loss: tuple[float, ...] | None = None  # outcomes of before have none,
-    scores: tuple[Scores, ...] | None = None  # nor every metric on the test items
+    valid_loss: tuple[float, ...] | None = None  # older outcomes have none
+    scores: tuple[Scores, ...] | None = None  # every metric on the test items; older outcomes have none
 
     def to_json(self) -> dict[str, Any]:
         return {name: value for name, value in fields_to_json(self).items() if value is not None}
