@@ -12,8 +12,11 @@ from wlhn.batching.refined import make_quotient
 from wlhn.data import Dataset, load
 from wlhn.data.splits import stratified_folds
 from wlhn.errors import InputError
+from wlhn.evaluation.evaluate import Evaluation
+from wlhn.evaluation.outcome import read_outcome
 from wlhn.graphs import Graphs
 from wlhn.models.machines.clusters import Clusters
+from wlhn.models.machines.subtree import WLOA
 from wlhn.models.two_voices import WEIGHTS, TwoVoices
 from wlhn.models.wlhn import WLHN
 from wlhn.runs.run_folder import load_run
@@ -214,3 +217,44 @@ def test_clusters_keep_the_edges_of_their_own_batch() -> None:
         assert seen.edge_x is not None
         torch.testing.assert_close(seen.edge_x, batch.edge_x)
         assert batch.edge_x.max() == 2 * scale
+
+
+def test_jobs_of_a_split_share_their_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wlhn.models.two_voices._last_fits", None)
+    fits: list[object] = []
+    learn = WLOA.fit_on_colours
+    monkeypatch.setattr(WLOA, "fit_on_colours", lambda self, *a, **k: fits.append(self) or learn(self, *a, **k))
+    one = problem()
+    first, second = fit(one, seed=0).model, fit(one.but(Settings.of("two-voices", **SIZE, dropout=0.5)), seed=1).model
+    assert len(fits) == 3 * 4  # depths 0 to 2, four penalties
+    assert isinstance(first, TwoVoices)
+    assert isinstance(second, TwoVoices)
+    assert first.machine is second.machine
+    other = Problem(MUTAG, stratified_folds(MUTAG.y)[1], Settings.of("two-voices", **SIZE))
+    third = fit(other, seed=0).model
+    assert isinstance(third, TwoVoices)
+    assert third.machine is not first.machine
+    alone = fit(problem(), seed=0).model  # fitted anew
+    assert len(fits) == 3 * 3 * 4
+    assert isinstance(alone, TwoVoices)
+    assert torch.equal(alone.machine.memory["weight"], first.machine.memory["weight"])
+
+
+def test_each_voice_can_be_heard_alone() -> None:
+    given = problem(tree_weight=0.3)
+    model = fit(given, seed=0).model
+    assert isinstance(model, TwoVoices)
+    voices = {name: given.outputs(voice, SPLIT.test)[1] for name, voice in model.voices().items()}
+    network = fit(Problem(MUTAG, SPLIT, Settings.of("wlhn", **SIZE)), seed=0).model
+    assert torch.equal(voices["network"], given.outputs(network, SPLIT.test)[1])
+    assert torch.equal(voices["machine"], given.outputs(model.machine, SPLIT.test)[1])
+    parts = [part - part.mean(dim=1, keepdim=True) for part in voices.values()]
+    together = 0.7 * parts[0] + 0.3 * model.gain * parts[1]
+    torch.testing.assert_close(given.outputs(model, SPLIT.test)[1], together)
+
+
+def test_an_evaluation_says_what_each_voice_scores(tmp_path: Path) -> None:
+    candidate = Settings.of("two-voices", **SIZE)
+    outcome = Evaluation(MUTAG, [candidate], tmp_path / "e", num_splits=2, final_runs=1).run()
+    assert set(outcome.voices) == {"network", "machine"}
+    assert read_outcome(tmp_path / "e") == outcome

@@ -34,7 +34,7 @@ def numbers(fitted: Fitted) -> tuple[object, ...]:
 
 
 def score(problem: Problem, fitted: Fitted, items: NDArray[Any]) -> float:
-    answers = answers_on(problem, fitted, items)
+    answers = answers_on(problem, fitted.model, items)
     assert answers is not None
     return answers.score()
 

@@ -63,6 +63,7 @@ class JobResult:
     seconds: float
     scores: Scores | None = None  # every metric on the test items
     chosen: Mapping[str, float] = field(default_factory=dict)  # by a model that fits something after its network
+    voices: Mapping[str, float] = field(default_factory=dict)  # test scores of the parts of an averaging model
     made_with: Mapping[str, str] = field(default_factory=dict)  # processor and libraries; older results do not say
 
 

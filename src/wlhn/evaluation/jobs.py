@@ -25,8 +25,9 @@ from wlhn.evaluation.protocols import Score
 from wlhn.evaluation.pruning import behind, curve, epochs_of
 from wlhn.loops.parallel import torch_threads
 from wlhn.models.registry import MODELS
+from wlhn.nn.capabilities import HasVoices
 from wlhn.plugins import load_sources, loaded_sources
-from wlhn.training.answers import answers_on
+from wlhn.training.answers import Answers, answers_on
 from wlhn.training.fit import fit
 from wlhn.training.problem import Problem, depth_of
 from wlhn.training.provenance import code_version, made_with
@@ -118,21 +119,21 @@ def run_job(job: Job, shared: Shared, checkpoint: Path | None = None) -> JobResu
     fitted = fit(problem, job.seed, checkpoint, stop=lambda past: behind(past, job.stops, problem.metric))
     sound = fitted.history if fitted.numerics.first_nan is None else fitted.history[:-1]
     stopped = behind(sound, job.stops, problem.metric)
-    answers = answers_on(problem, fitted, problem.split.test) if job.test else None
+    answers = answers_on(problem, fitted.model, problem.split.test) if job.test else None
     if job.test and answers is None:
         raise InputError(f"{job.data}, split {job.split}: has no test items with a target; choose other splits")
-    if answers is None:
-        test = None
-    elif shared.score is None:
-        test = answers.score()
-    else:
-        test = shared.score(dataset, answers.items, answers.outputs)
+
+    def score(answers: Answers | None) -> float:
+        assert answers is not None
+        return answers.score() if shared.score is None else shared.score(dataset, answers.items, answers.outputs)
+
+    voices = fitted.model.voices() if job.test and isinstance(fitted.model, HasVoices) else {}
     return JobResult(
         job=job,
         metric=problem.metric,
         valid=fitted.best.valid_metric,
         valid_loss=fitted.best.valid_loss,
-        test=test,
+        test=score(answers) if job.test else None,
         best_epoch=fitted.best.epoch,
         epochs=len(fitted.history),
         curve=tuple(curve(sound, epochs_of(job.settings), problem.metric, stopped)),
@@ -143,6 +144,7 @@ def run_job(job: Job, shared: Shared, checkpoint: Path | None = None) -> JobResu
         seconds=round(time.time() - started, 3),
         scores=None if answers is None else answers.scores(),
         chosen=fitted.chosen,
+        voices={name: score(answers_on(problem, voice, problem.split.test)) for name, voice in voices.items()},
         made_with=made_with(),
     )
 

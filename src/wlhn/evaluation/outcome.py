@@ -44,6 +44,7 @@ class SplitOutcome:
     seeds: tuple[int, ...]
     valid_loss: tuple[float, ...] | None = None  # older outcomes have none
     scores: tuple[Scores, ...] | None = None  # every metric on the test items; older outcomes have none
+    voices: tuple[Mapping[str, float], ...] | None = None  # test scores of the parts of an averaging model
 
     def to_json(self) -> dict[str, Any]:
         return {name: value for name, value in fields_to_json(self).items() if value is not None}
@@ -92,6 +93,14 @@ class Outcome:
         known = [[value for value in row if value is not None] for row in runs]
         return spread(known) if known == runs and all(known) else None
 
+    @property
+    def voices(self) -> dict[str, float]:
+        """Mean test scores of the parts of an averaging model, each alone; none where some run does not say."""
+        if not all(split.voices for split in self.splits):
+            return {}
+        runs = [split.voices or () for split in self.splits]
+        return {name: spread([[run[name] for run in each] for each in runs])[0] for name in runs[0][0]}
+
     def to_json(self) -> dict[str, Any]:
         plan = to_json(self.plan)
         candidates = plan.pop("candidates")
@@ -117,7 +126,7 @@ class Outcome:
         if not outcome.splits:
             raise InputError(f"{where}, splits: must be a list of at least one split")
         for k, split in enumerate(outcome.splits):
-            of_runs = (split.valid, split.test_scores, split.seeds, split.valid_loss)
+            of_runs = (split.valid, split.test_scores, split.seeds, split.valid_loss, split.voices)
             if any(each is not None and len(each) != plan.final_runs for each in of_runs):
                 raise InputError(f"{where}, splits {k}: must have the numbers of {plan.final_runs} final runs")
         return outcome

@@ -26,6 +26,7 @@ def split_outcome(split: Split, settings: Settings, final: Row) -> SplitOutcome:
         seeds=tuple(result.job.seed for result in final),
         scores=scores if len(scores) == len(final) else None,  # results of before had none
         valid_loss=tuple(result.valid_loss for result in final),
+        voices=tuple(result.voices for result in final) if all(result.voices for result in final) else None,
     )
 
 

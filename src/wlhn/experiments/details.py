@@ -56,10 +56,21 @@ def _column(table: Table, column: Column, cells: Cells) -> list[Block]:
     parts: list[Block] = [f"## {column.key}", TableBlock(header, lines)]
     if not all(cell.same_grid for _, cell in present):
         parts.append("‡ the grid of this name has other settings now.")
-    parts += [_splits_and_seeds(column, present), *_made_with(present)]
+    parts += [*_voices(table, present), _splits_and_seeds(column, present), *_made_with(present)]
     if missing:
         parts.append(f"Not run: {listed(missing)}.")
     return parts
+
+
+def _voices(table: Table, present: list[tuple[Row, Cell]]) -> list[Block]:
+    """What the parts of averaging models score alone, in the same runs."""
+    return [
+        f"{row.name}: alone, in the same runs, "
+        + listed([f"the {name} has {cell.scale * mean:.{table.digits}f}" for name, mean in voices.items()])
+        + "."
+        for row, cell in present
+        if (voices := cell.outcome.voices)
+    ]
 
 
 def _splits_and_seeds(column: Column, present: list[tuple[Row, Cell]]) -> str:

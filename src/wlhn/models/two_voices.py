@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from wlhn.batching.colour_batch import ColourBatch, node_batch
 from wlhn.errors import InputError
@@ -38,6 +39,7 @@ from wlhn.options.option import option
 
 TREES: dict[str, type[TreeMachine]] = {"wl-oa": WLOA, "wl-svm": WLSVM, "wl-linear": WLLinear}
 PENALTIES = (1.0, 0.1, 10.0, 100.0)  # of equally good ones, the first
+SEED = 0  # of the machine, whatever the network's: all runs on a split have the same machine, fitted once
 WEIGHTS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9, 0.0)  # likewise
 TREE = "tree_voice."
 CLUSTERS = "clusters."
@@ -63,6 +65,39 @@ class TwoVoicesOptions(WLHNOptions):
     )
 
 
+class Voice(nn.Module):
+    """One part of a model, as a model."""
+
+    def __init__(self, run_on_colours: Callable[[ColourBatch], Tensor]) -> None:
+        super().__init__()
+        self.run_on_colours = run_on_colours
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """What fitted machines depend on."""
+
+    train: ColourBatch
+    valid: ColourBatch
+    y: Tensor
+    task: str
+    kind: tuple[str, int, int]  # of machine, clusters, layers
+
+    def same_as(self, other: Split) -> bool:
+        """Whether both are about the same graphs of one hierarchy, with the same targets."""
+        if (self.task, self.kind) != (other.task, other.kind) or not torch.equal(self.y, other.y):
+            return False
+        pairs = ((self.train.taken_from, other.train.taken_from), (self.valid.taken_from, other.valid.taken_from))
+        return all(
+            one is not None and two is not None and one[0] is two[0] and np.array_equal(one[1], two[1])
+            for one, two in pairs
+        )
+
+
+FittedMachines = list[tuple[TreeMachine, float, Tensor]]  # machine, penalty, what it says of the validation items
+_last_fits: tuple[Split, FittedMachines] | None = None
+
+
 class TwoVoices(WLHN):
     """A WLHN and a kernel machine on the same tree, averaged."""
 
@@ -82,6 +117,16 @@ class TwoVoices(WLHN):
         if self.machine is None or self.training:
             return network
         return self._together(network, self.machine.run_on_colours(self._seen_by_machine(batch)), self.weight)
+
+    def voices(self) -> dict[str, nn.Module]:
+        """Each of the two alone, as a model that runs on colours."""
+        network, machine = super().run_on_colours, self.machine
+        if machine is None:
+            return {"network": Voice(network)}
+        return {
+            "network": Voice(network),
+            "machine": Voice(lambda batch: machine.run_on_colours(self._seen_by_machine(batch))),
+        }
 
     def forward(
         self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None
@@ -115,7 +160,7 @@ class TwoVoices(WLHN):
             valid: the validation items.
             y: targets of the training items.
             task: as `wlhn.training.loss` has it.
-            seed: of what is random.
+            seed: of the network; see `SEED`.
             score: how good outputs for the validation items are; more is better.
         """
         self.machine = self.clusters = None
@@ -123,20 +168,33 @@ class TwoVoices(WLHN):
             network = super().run_on_colours(valid)
         if self.options.tree_clusters:
             self.clusters = Clusters.fit(rows_of_nodes(train), self.options.tree_clusters)
-        train, valid = map(self._seen_by_machine, (train, valid))
-        best = -torch.inf
-        for rounds, penalty in product(range(len(self.layers) + 1), PENALTIES):
-            machine = self._machine(rounds, penalty)
-            machine.fit_on_colours(train, y=y, task=task, seed=seed)
-            outputs = machine.run_on_colours(valid)
-            if self.machine is None or score(outputs) > best:
-                best, self.machine, self.penalty, said = score(outputs), machine, penalty, outputs
-        assert self.machine is not None
+        machines = self._fitted_machines(train, valid, y, task)
+        self.machine, self.penalty, said = max(machines, key=lambda each: score(each[2]))
         self.gain = (_deviation(network, task) / _deviation(said, task).clamp_min(1e-12)).float()
         self.weight = self.options.tree_weight
         if self.options.choose_weight:
             self.weight = max(WEIGHTS, key=lambda weight: score(self._together(network, said, weight)))
         return {"rounds": self.machine.options.rounds, "svm_penalty": self.penalty, "tree_weight": self.weight}
+
+    def _fitted_machines(self, train: ColourBatch, valid: ColourBatch, y: Tensor, task: str) -> FittedMachines:
+        """A machine for each depth and penalty, the preferred of equally good ones first.
+
+        They know nothing of the network, so the jobs of a split, which differ in that, share them: those of the last
+        split are kept.
+        """
+        global _last_fits
+        kind = self.options.tree_machine, self.options.tree_clusters, len(self.layers)
+        asked = Split(train, valid, y, task, kind)
+        if _last_fits is None or not asked.same_as(_last_fits[0]):
+            _last_fits = None  # before there are others
+            seen, unseen = map(self._seen_by_machine, (train, valid))
+            machines = []
+            for rounds, penalty in product(range(len(self.layers) + 1), PENALTIES):
+                machine = self._machine(rounds, penalty)
+                machine.fit_on_colours(seen, y=y, task=task, seed=SEED)
+                machines.append((machine, penalty, machine.run_on_colours(unseen)))
+            _last_fits = asked, machines
+        return _last_fits[1]
 
     def _seen_by_machine(self, batch: ColourBatch) -> ColourBatch:
         return batch if self.clusters is None else self.clusters.encode_batch(batch)

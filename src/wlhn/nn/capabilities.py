@@ -91,6 +91,14 @@ class FitsAfterwards(Protocol):
         """Learn from training items; choose on validation items, and say what was chosen, by name."""
 
 
+@runtime_checkable
+class HasVoices(Protocol):
+    """Averages the answers of several models."""
+
+    def voices(self) -> dict[str, nn.Module]:
+        """Each of them alone, by name."""
+
+
 def needs_points(model: Any, name: str) -> HasPoints:
     """A model that has points, or an `InputError`."""
     if not isinstance(model, HasPoints):

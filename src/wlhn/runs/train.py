@@ -127,7 +127,7 @@ def train(
 def _described(problem: Problem, fitted: Fitted, folder: Path, given: dict[str, Any], started: float) -> TrainedRun:
     """A run with all that is to be said of it."""
     dataset, split = problem.dataset, problem.split
-    answers = {part: answers_on(problem, fitted, getattr(split, part)) for part in PARTS}
+    answers = {part: answers_on(problem, fitted.model, getattr(split, part)) for part in PARTS}
     scores = {part: None if said is None else said.score() for part, said in answers.items()}
     test = None if answers["test"] is None else answers["test"].scores()
     about = {

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import nn
 
 from wlhn.errors import InputError
-from wlhn.training.fit import Fitted
 from wlhn.training.metrics import METRICS
 from wlhn.training.problem import Problem
 from wlhn.training.scores import Scores, scores_of
@@ -33,11 +33,11 @@ class Answers:
         return scores_of(dataset.task, dataset.y[self.items], self.outputs, dataset.classes)
 
 
-def answers_on(problem: Problem, fitted: Fitted, items: NDArray[Any]) -> Answers | None:
+def answers_on(problem: Problem, model: nn.Module, items: NDArray[Any]) -> Answers | None:
     """What a fitted model says of items, if there are any."""
     if not len(items):
         return None
-    order, outputs = problem.outputs(fitted.model, items)
+    order, outputs = problem.outputs(model, items)
     return Answers(problem, order, outputs.numpy())
 
 
