@@ -184,6 +184,23 @@ def test_less_than_a_folder_has_leaves_it_as_it_is(data: Path, tmp_path: Path) -
     assert len(run(data, tmp_path / "one", num_splits=1).splits) == 1
 
 
+def test_an_outcome_grows_without_its_jobs(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A repository keeps outcomes alone: further final runs and splits are what is done, and nothing else."""
+    candidates = [Settings.of(**SMALL, epochs=epochs) for epochs in (2, 3)]
+    whole = run(data, tmp_path / "whole", candidates=candidates, num_splits=3, final_runs=2)
+    run(data, tmp_path / "grown", candidates=candidates, num_splits=2, final_runs=1)
+    done: list[Job] = []
+    real = jobs.run_job
+    monkeypatch.setattr(jobs, "run_job", lambda job, *rest: done.append(job) or real(job, *rest))
+    for splits, runs, further in ((2, 2, 2), (3, 2, 4)):  # two final runs; then two trials and two final runs
+        shutil.rmtree(tmp_path / "grown" / "jobs")
+        done.clear()
+        grown = run(data, tmp_path / "grown", candidates=candidates, num_splits=splits, final_runs=runs)
+        assert len(done) == further
+        assert grown == read_outcome(tmp_path / "grown")
+    assert numbers(grown) == numbers(whole)
+
+
 def test_a_folder_keeps_to_its_plan(data: Path, tmp_path: Path) -> None:
     outcome = run(data, tmp_path)
     with pytest.raises(InputError, match="holds an evaluation with other candidates"):

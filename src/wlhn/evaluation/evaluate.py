@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 
 from wlhn.data.dataset import Dataset
@@ -33,7 +34,7 @@ from wlhn.evaluation.plan import PLAN, Plan, begin, finish
 from wlhn.evaluation.progress import PROGRESS, OnProgress, Progress, ignore_progress
 from wlhn.evaluation.protocols import PROTOCOLS, Protocol
 from wlhn.evaluation.search import Trial, search_each_split
-from wlhn.evaluation.summary import Row, candidate_means, split_outcome, visited, work
+from wlhn.evaluation.summary import Row, candidate_means, further, in_all, split_outcome, visited, work
 from wlhn.files import check_free, only_writer
 from wlhn.training.metrics import METRICS
 from wlhn.training.problem import depth_of
@@ -89,8 +90,10 @@ class Evaluation:
             if before == plan:
                 finish(self.folder)
                 return read_outcome(self.folder)  # its jobs need not be there: a repository keeps outcomes alone
+            # A larger search may choose others on the same split.
+            grows = before is not None and before.search is None and plan.search is None
             with self.workers.started(self.shared) as started:
-                running = _Running(self, plan, started)
+                running = _Running(self, plan, started, read_outcome(self.folder) if grows else None)
                 outcome = running.assess(*running.select())
             write_outcome(self.folder, outcome)
             finish(self.folder)
@@ -154,10 +157,16 @@ class _Running:
     asked: Evaluation
     plan: Plan
     workers: Started
+    before: Outcome | None = None  # of fewer splits or final runs: what it says is not done again
 
     @property
     def num_splits(self) -> int:
         return self.plan.num_splits or len(self.asked.shared.splits)
+
+    @property
+    def new_splits(self) -> range:
+        """Those that no outcome speaks of yet."""
+        return range(0 if self.before is None else len(self.before.splits), self.num_splits)
 
     def results(self, phase: str, jobs: Sequence[Job], after: int = 0) -> list[JobResult]:
         """The results of jobs, in their order; jobs that see the same of the data are worked on one after the other."""
@@ -178,42 +187,52 @@ class _Running:
         return Job.of(self.plan, split=split, split_hash=split_hash, **given)
 
     def select(self, even_one: bool = False) -> tuple[list[list[int]], list[Row]]:
-        """(the candidates that were tried, their results), split by split; a single candidate needs no selection."""
-        candidates, splits = self.plan.candidates, range(self.num_splits)
+        """(the candidates that were tried, their results), new split by new split; a single one needs no selection."""
+        candidates, splits = self.plan.candidates, self.new_splits
 
         def trials(phase: str, asked: Sequence[Trial]) -> list[JobResult]:
-            jobs = [self.job(k, candidates[c], 0, False, stops) for k, c, stops in asked]
+            jobs = [self.job(splits[k], candidates[c], 0, False, stops) for k, c, stops in asked]
             return self.results(phase, jobs, after=self.plan.final_runs * len(splits))
 
         width = len(candidates)
-        if width == 1 and not even_one:
+        if not splits or (width == 1 and not even_one):
             return [[0] for _ in splits], [[] for _ in splits]
         if self.plan.search is not None:
             found = search_each_split(candidates, self.plan.search, len(splits), self.plan.seed, trials)
             return [[c for c, _ in row] for row in found], [[result for _, result in row] for row in found]
-        flat = trials("selection", [(k, c, ()) for k in splits for c in range(width)])
-        return [list(range(width)) for _ in splits], [flat[k * width : (k + 1) * width] for k in splits]
+        flat = trials("selection", [(k, c, ()) for k in range(len(splits)) for c in range(width)])
+        return [list(range(width)) for _ in splits], [flat[k * width : (k + 1) * width] for k in range(len(splits))]
 
     def assess(self, tried: Sequence[Sequence[int]], selection: Sequence[Row]) -> Outcome:
         """The final runs of what was selected, and what came of it all."""
-        plan, splits = self.plan, range(self.num_splits)
-        chosen = [
+        plan, before = self.plan, self.before
+        old_splits = before.splits if before is not None else ()
+        chosen = [split.settings for split in old_splits] + [
             plan.candidates[which[best_candidate(row)] if row else 0]
             for which, row in zip(tried, selection, strict=True)
         ]
-        runs = range(1, plan.final_runs + 1)
-        flat = self.results("final runs", [self.job(k, chosen[k], run, test=True) for k in splits for run in runs])
-        final = [flat[k * len(runs) : (k + 1) * len(runs)] for k in splits]
-        done = [result for row in selection for result in row] + flat
-        return Outcome(
+        jobs = [
+            self.job(k, chosen[k], run, test=True)
+            for k in range(self.num_splits)
+            for run in range(1, plan.final_runs + 1)
+            if before is None or k >= len(old_splits) or run > before.plan.final_runs
+        ]
+        results = self.results("final runs", jobs)
+        final = [[result for result in results if result.job.split == k] for k in range(self.num_splits)]
+        done = [result for row in selection for result in row] + results
+        found = [
+            split_outcome(self.asked.shared.splits[k], chosen[k], row) if row else None for k, row in enumerate(final)
+        ]
+        outcome = Outcome(
             plan=plan,
-            metric=flat[0].metric,
-            splits=tuple(split_outcome(self.asked.shared.splits[k], chosen[k], final[k]) for k in splits),
-            visited=visited(plan, selection),
-            largest_radius=max(result.numerics.largest_radius or 0.0 for result in flat),
+            metric=results[0].metric,
+            splits=tuple(further(*pair) for pair in zip_longest(old_splits, found)),
+            visited=visited(plan, selection) if before is None or selection else before.visited,
+            largest_radius=max(result.numerics.largest_radius or 0.0 for result in results),
             broken_runs=sum(result.numerics.first_nan is not None for result in done),
             work=work(done),
         )
+        return outcome if before is None else in_all(before, outcome)
 
 
 def best_candidate(results: Row) -> int:
