@@ -16,8 +16,8 @@ the network sees the numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from itertools import product
 from typing import Any, Literal
 
@@ -25,16 +25,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from wlhn.batching.colour_batch import ColourBatch, node_batch
+from wlhn.batching.colour_batch import ColourBatch
 from wlhn.errors import InputError
 from wlhn.models.machines.clusters import Clusters, rows_of_nodes
 from wlhn.models.machines.subtree import WLOA, WLSVM
 from wlhn.models.machines.wl_linear import WLLinear
 from wlhn.models.wlhn import WLHN, WLHNOptions
-from wlhn.nn.encoders import Channels, check_width
+from wlhn.nn.encoders import Channels
 from wlhn.nn.machine import TASKS, known_targets
 from wlhn.nn.memory import shaped, within
+from wlhn.nn.model import Model
 from wlhn.nn.tree_machine import TreeMachine, of_each_target
+from wlhn.ops.level import Points
 from wlhn.options.option import option
 
 TREES: dict[str, type[TreeMachine]] = {"wl-oa": WLOA, "wl-svm": WLSVM, "wl-linear": WLLinear}
@@ -99,41 +101,50 @@ FittedMachines = list[tuple[TreeMachine, float, Tensor]]  # machine, penalty, wh
 _last_fits: tuple[Split, FittedMachines] | None = None
 
 
-class TwoVoices(WLHN):
+class TwoVoices(Model):
     """A WLHN and a kernel machine on the same tree, averaged."""
 
     Options = TwoVoicesOptions
     target_levels = ("graph",)
-    rows = None  # type: ignore[assignment]  # its answer is not the head's alone, so it is no sum over nodes
+    sees_edges = True
 
     def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
         super().__init__(in_channels, out_channels, **keywords)
+        of_network = {field.name: getattr(self.options, field.name) for field in fields(WLHNOptions)}
+        self.network = WLHN(in_channels, out_channels, edge_channels=self.edge_channels, **of_network)
         self.machine: TreeMachine | None = None
         self.clusters: Clusters | None = None
         self.gain, self.penalty, self.weight = torch.ones(()), 1.0, self.options.tree_weight
 
     def run_on_colours(self, batch: ColourBatch) -> Tensor:
         """Outputs (graphs, out_channels): the network's while it is trained, then those of both."""
-        network = super().run_on_colours(batch)
+        network = self.network.run_on_colours(batch)
         if self.machine is None or self.training:
             return network
         return self._together(network, self.machine.run_on_colours(self._seen_by_machine(batch)), self.weight)
 
+    def levels(self, batch: ColourBatch) -> Iterator[tuple[Points, Tensor]]:
+        """The network's points and features, depth by depth."""
+        return self.network.levels(batch)
+
+    def graph_representation(self, batch: ColourBatch) -> Tensor:
+        """The network's, (graphs, width)."""
+        return self.network.graph_representation(batch)
+
     def voices(self) -> dict[str, nn.Module]:
         """Each of the two alone, as a model that runs on colours."""
-        network, machine = super().run_on_colours, self.machine
+        machine = self.machine
         if machine is None:
-            return {"network": Voice(network)}
+            return {"network": self.network}
         return {
-            "network": Voice(network),
+            "network": self.network,
             "machine": Voice(lambda batch: machine.run_on_colours(self._seen_by_machine(batch))),
         }
 
     def forward(
         self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None
     ) -> Tensor:
-        check_width(x, self.in_channels)
-        network = super().run_on_colours(node_batch(x, edge_index, batch, edge_attr, len(self.layers)))
+        network = self.network(x, edge_index, batch, edge_attr)
         if self.machine is None or self.training:
             return network
         seen = x if self.clusters is None else self.clusters.encode(x)
@@ -166,7 +177,7 @@ class TwoVoices(WLHN):
         """
         self.machine = self.clusters = None
         with torch.no_grad():
-            network = super().run_on_colours(valid)
+            network = self.network.run_on_colours(valid)
         if self.options.tree_clusters:
             self.clusters = Clusters.fit(rows_of_nodes(train), self.options.tree_clusters)
         machines = self._fitted_machines(train, valid, y, task)
@@ -184,14 +195,14 @@ class TwoVoices(WLHN):
         split are kept.
         """
         global _last_fits
-        kind = self.options.tree_machine, self.options.tree_clusters, len(self.layers)
+        kind = self.options.tree_machine, self.options.tree_clusters, self.options.num_layers
         asked = Split(train, valid, y, task, kind)
         if _last_fits is None or not asked.same_as(_last_fits[0]):
             _last_fits = None  # before there are others
             seen, unseen = map(self._seen_by_machine, (train, valid))
             machines = []
             penalties = LINEAR_PENALTIES if self.options.tree_machine == "wl-linear" else PENALTIES
-            for rounds, penalty in product(range(len(self.layers) + 1), penalties):
+            for rounds, penalty in product(range(self.options.num_layers + 1), penalties):
                 machine = self._machine(rounds, penalty)
                 machine.fit_on_colours(seen, y=y, task=task, seed=SEED)
                 machines.append((machine, penalty, machine.run_on_colours(unseen)))
@@ -240,7 +251,7 @@ class TwoVoices(WLHN):
         for name in CHOSEN:
             if name not in state:
                 raise InputError(f"{name}: is missing")
-        within("rounds", shaped("rounds", state["rounds"], ()), 0, len(self.layers) + 1)
+        within("rounds", shaped("rounds", state["rounds"], ()), 0, self.options.num_layers + 1)
         for name in ("svm_penalty", "tree_weight"):
             shaped(name, state[name], (), (torch.float64,))
         if not 0 <= float(state["tree_weight"]) < 1:
