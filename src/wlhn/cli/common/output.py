@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +13,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+
+from wlhn.documents import to_json
 
 if TYPE_CHECKING:
     from wlhn.training.scores import Scores
@@ -57,7 +59,8 @@ def working(on: str) -> Iterator[None]:
 
 
 def print_json(document: Any) -> None:
-    typer.echo(json.dumps(document, indent=2, allow_nan=False))
+    """A document, dataclasses in it as objects."""
+    typer.echo(json.dumps(to_json(document), indent=2, allow_nan=False))
 
 
 def write_rows(out: Path, rows: Sequence[dict[str, Any]], as_json: bool) -> bool:
@@ -82,6 +85,34 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
         table.add_row(*(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row))
     typer.echo(title)  # not the table's own title, which wraps at the table's width
     Console(width=None if console.is_terminal else WIDE).print(table)
+
+
+def print_records(title: str, records: Sequence[object]) -> None:
+    """Dataclasses as a table, a column for each name that they have in JSON, but for those that all leave empty."""
+    rows = [to_json(record) for record in records]
+    names = [name for name in rows[0] if any(row[name] is not None for row in rows)]
+    print_table(
+        title, [name.replace("_", " ") for name in names], [[text(row[name]) for name in names] for row in rows]
+    )
+
+
+def print_values(title: str, heading: str, values: Mapping[str, Any]) -> None:
+    """Values below each other, with their names; those that are None are left out."""
+    rows = [(name.replace("_", " "), text(value)) for name, value in values.items() if value is not None]
+    print_table(title, (heading, "value"), rows)
+
+
+def text(value: Any) -> str:
+    """A value for people: numbers with four digits, or with commas between thousands.
+
+    >>> text(1234567), text(0.00012345), text(2320.91), text([0.5, 1]), text(True)
+    ('1,234,567', '0.0001234', '2,320.9', '0.5, 1', 'True')
+    """
+    if isinstance(value, list | tuple):
+        return ", ".join(map(text, value))
+    if isinstance(value, float):
+        return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{value:,}" if type(value) is int else str(value)
 
 
 def scores_in_a_line(scores: Scores, without: str = "") -> str:
