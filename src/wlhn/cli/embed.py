@@ -11,7 +11,10 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table, working
+from wlhn.cli.common.options import given_by_user
+from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_values, working
+from wlhn.cli.common.progress import progress
+from wlhn.cli.common.reading import DataFlags
 from wlhn.cli.hierarchy import EdgeLabels, Initial, Rounds, check_suffix, refined
 from wlhn.errors import InputError
 from wlhn.files import replacing
@@ -48,7 +51,10 @@ def embed(
     vectors of nodes depth by depth, and vectors of graphs, to the .npz file of --out.
     """
     if of_run is not None:
-        _embed_with_run(context, Path(data), of_run, out, data_root, seed, json)
+        for name in ("method", "rounds", "initial", "edge_labels", "tau", "dimension"):
+            if given_by_user(context, name):
+                raise InputError(f"{name}: the run in {data} has its own; leave it out")
+        _embed_with_run(Path(data), of_run, out, DataFlags(data_root=data_root, seed=seed), json)
         return
     from wlhn.embeddings import quality
 
@@ -67,7 +73,7 @@ def embed(
         with working(f"writing {out}"):
             _write(out, fitted, embedding)
     with working("measuring distances"):
-        result = asdict(quality(embedding, seed))
+        result = quality(embedding, seed)
     document = {
         "name": dataset.name,
         "method": method,
@@ -82,34 +88,43 @@ def embed(
     if json:
         print_json(document)
         return
-    rows = [
-        [name.replace("_", " "), f"{value:.4f}" if isinstance(value, float) else value]
-        for name, value in result.items()
-        if value is not None
-    ]
     title = f"{dataset.name}: {len(fitted.tree):,} tree nodes by {method} in {d} dimensions, τ = {tau:g}"
-    print_table(title, ("against the tree's distances", "value"), rows)
+    print_values(title, "against the tree's distances", asdict(result))
     if out is not None:
         typer.echo(f"Written to {out}")
 
 
-def _embed_with_run(
-    context: typer.Context, run: Path, data: str, out: Path | None, data_root: Path | None, seed: int, json: bool
-) -> None:
-    from wlhn.cli.run_points import embed_with_run
+def _embed_with_run(run: Path, data: str, out: Path | None, reading: DataFlags, json: bool) -> None:
+    """Write where a trained model places nodes and graphs."""
+    from wlhn.data.lookup import graph_names
+    from wlhn.runs.run_folder import load_run
 
-    for name in ("method", "rounds", "initial", "edge_labels", "tau", "dimension"):
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            raise InputError(f"{name}: the run in {run} has its own; leave it out")
     if out is None:
         raise InputError("out: the points of a run go to a file whose name ends in .npz")
-    summary = embed_with_run(run, data, out, data_root=data_root, seed=seed)
+    check_suffix(out, ".npz")
+    trained = load_run(run)
+    dataset = reading.load_like(data, trained.columns)
+    graphs, parts = dataset.graphs, []
+    with progress("embedding", "graph") as advance:
+        for part in trained.embed(graphs):
+            parts.append(part)
+            advance(part.first + len(part.graphs), len(graphs), "")
+    arrays: dict[str, Any] = {
+        "node_ball": np.concatenate([part.ball for part in parts]),
+        "node_tangent": np.concatenate([part.tangent for part in parts]),
+        "graph_vector": np.concatenate([part.graph for part in parts]),
+        "graph_id": np.array([str(name) for name in graph_names(dataset)]),
+        "node_id": np.array([str(name) for g in range(len(graphs)) for name in graphs.ids(g)]),
+        "graph_of_node": graphs.graph_of_node,
+    }
+    with replacing(out) as draft, draft.open("wb") as file:
+        np.savez(file, **arrays)
+    shapes = {name: list(array.shape) for name, array in arrays.items()}
     if json:
-        print_json(summary)
+        print_json({"out": str(out), "nodes": graphs.num_nodes, "graphs": len(graphs), "arrays": shapes})
         return
-    typer.echo(f"Points of {summary['nodes']} nodes and {summary['graphs']} graphs written to {out}:")
-    for name, shape in summary["arrays"].items():
+    typer.echo(f"Points of {graphs.num_nodes} nodes and {len(graphs)} graphs written to {out}:")
+    for name, shape in shapes.items():
         typer.echo(f"  {name} {tuple(shape)}")
 
 

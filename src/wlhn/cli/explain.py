@@ -9,8 +9,9 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table
-from wlhn.cli.common.reading import Roles, SkipInvalid, read_like
+from wlhn.cli.common.options import with_flags
+from wlhn.cli.common.output import Json, print_json, print_table
+from wlhn.cli.common.reading import DataFlags
 from wlhn.errors import InputError
 from wlhn.words import shortened
 
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
     from wlhn.runs.trained import Trained
 
 
+@with_flags
 def explain(
     run: Annotated[Path, typer.Argument(help="A run folder of `wlhn train`.")],
     data: Annotated[str, typer.Argument(help="A known name or a path.")],
+    *,
     graph: Annotated[
         str | None, typer.Option("--graph", help="The id of a graph; without ids, its position from 0.")
     ] = None,
@@ -37,10 +40,7 @@ def explain(
         Path | None, typer.Option("--out", help="Also draw the graph with its nodes tinted: .svg or .png.")
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Colours in the table.")] = 10,
-    role: Roles = None,
-    skip_invalid: SkipInvalid = False,
-    data_root: DataRoot = None,
-    seed: Seed = 0,
+    reading: DataFlags,
     json: Json = False,
 ) -> None:
     """Divide a model's answer for a graph or a node among substructures (WL colours); parts add up to the answer."""
@@ -51,7 +51,7 @@ def explain(
     if (graph is None) == (node is None):
         raise InputError("explain: name either a graph (--graph) or, of a run on nodes, a node (--node)")
     trained = load_run(run)
-    dataset = read_like(data, trained.columns, data_root, role, seed, skip_invalid)
+    dataset = reading.load_like(data, trained.columns)
     item, what_it_is, explanation = _explained(trained, dataset, graph, node)
     outputs = [str(name) for name in (trained.classes or trained.targets or range(trained.out_channels))]
     if output is not None and output not in outputs:
