@@ -28,23 +28,12 @@ def list_datasets(context: typer.Context, data_root: DataRoot = None, json: Json
     if context.invoked_subcommand is not None:
         return
     root = data_root_or_environment(data_root)
-    rows: list[dict[str, Any]] = []
-    for name, known in KNOWN.items():
-        location = locate(name, root)
-        rows.append(
-            {
-                "name": name,
-                "aliases": list(known.aliases),
-                "kind": known.kind,
-                "found": location.found,
-                "path": None if location.path is None else str(location.path),
-                "about": known.about,
-            }
-        )
-    for name in DATASETS.names():
-        rows.append(
-            {"name": name, "aliases": [], "kind": "outside", "found": "built in", "path": None, "about": "of a plugin"}
-        )
+    rows: list[dict[str, Any]] = [
+        {"name": name, "aliases": known.aliases, "kind": known.kind, "about": known.about, **vars(locate(name, root))}
+        for name, known in KNOWN.items()
+    ]
+    outside = {"aliases": [], "kind": "outside", "about": "of a plugin", "found": "built in", "path": None}
+    rows += [{"name": name} | outside for name in DATASETS.names()]
     if json:
         print_json(rows)
         return

@@ -83,7 +83,7 @@ def embed(
         "rounds": fitted.depth,
         "tree_nodes": len(fitted.tree),
         "quality": result,
-        "out": None if out is None else str(out),
+        "out": out,
     }
     if json:
         print_json(document)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @options.with_flags
 def evaluate(
     data: Annotated[str, typer.Argument(help="A known name or a path.")],
-    out: Annotated[Path, typer.Option("--out", help="The folder of results; what is done there is not done again.")],
+    out: Annotated[Path, typer.Option(help="The folder of results; what is done there is not done again.")],
     *,
     flags: options.ModelFlags,
     protocol: Annotated[
@@ -40,7 +40,7 @@ def evaluate(
     ] = False,
     asked: options.EvaluationFlags,
     compare: Annotated[
-        Path | None, typer.Option("--compare", help="Another result folder on the same splits, for a paired test.")
+        Path | None, typer.Option(help="Another result folder on the same splits, for a paired test.")
     ] = None,
     log: options.Log = None,
     reading: TargetFlags,

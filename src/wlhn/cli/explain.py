@@ -26,19 +26,15 @@ def explain(
     run: Annotated[Path, typer.Argument(help="A run folder of `wlhn train`.")],
     data: Annotated[str, typer.Argument(help="A known name or a path.")],
     *,
-    graph: Annotated[
-        str | None, typer.Option("--graph", help="The id of a graph; without ids, its position from 0.")
-    ] = None,
+    graph: Annotated[str | None, typer.Option(help="The id of a graph; without ids, its position from 0.")] = None,
     node: Annotated[
-        str | None, typer.Option("--node", help="The id of a node, for runs on nodes; GRAPH/NODE of several graphs.")
+        str | None, typer.Option(help="The id of a node, for runs on nodes; GRAPH/NODE of several graphs.")
     ] = None,
     output: Annotated[
         str | None,
         typer.Option("--class", help="The class or target to explain.", show_default="the predicted class"),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Also draw the graph with its nodes tinted: .svg or .png.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Also draw the graph with its nodes tinted: .svg or .png.")] = None,
     top: Annotated[int, typer.Option(min=1, help="Colours in the table.")] = 10,
     reading: DataFlags,
     json: Json = False,
@@ -79,8 +75,18 @@ def explain(
         _draw(explanation, names, margin, out, f"{dataset.name}, {what_it_is}: {what}")
     if json:
         kind, _, name = what_it_is.partition(" ")
-        document = _document(outputs, explanation, margin, what, colours, ids, out)
-        print_json({"data": dataset.name, kind: name} | document)
+        document = {
+            "data": dataset.name,
+            kind: name,
+            "outputs": dict(zip(outputs, explanation.output.tolist(), strict=True)),
+            "explained": what,
+            "value": margin.value,
+            "base": margin.base,
+            "substructures": colours,
+            "nodes": [{"id": i, "adds": v} for i, v in zip(ids.tolist(), margin.node.tolist(), strict=True)],
+            "picture": out,
+        }
+        print_json(document)
         return
     rows = [
         (
@@ -142,23 +148,3 @@ def _draw(explanation: Explanation, names: Any, margin: Margin, out: Path, title
     assert explanation.hierarchy.source is not None
     edges = explanation.hierarchy.source.edge_index.T
     tinted_graph(edges[edges[:, 0] < edges[:, 1]], margin.node, out, labels=names.tolist(), title=title)
-
-
-def _document(
-    outputs: list[str],
-    explanation: Explanation,
-    margin: Margin,
-    what: str,
-    colours: list[dict[str, Any]],
-    ids: Any,
-    out: Path | None,
-) -> dict[str, Any]:
-    return {
-        "outputs": dict(zip(outputs, explanation.output.tolist(), strict=True)),
-        "explained": what,
-        "value": margin.value,
-        "base": margin.base,
-        "substructures": colours,
-        "nodes": [{"id": i, "adds": v} for i, v in zip(ids.tolist(), margin.node.tolist(), strict=True)],
-        "picture": None if out is None else str(out),
-    }

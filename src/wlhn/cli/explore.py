@@ -17,9 +17,9 @@ from wlhn.errors import InputError
 def explore(
     what: Annotated[str, typer.Argument(metavar="RUN|DATA", help="A run folder of `wlhn train`, or data.")],
     *,
-    out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("explorer.html"),
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("explorer.html"),
     data: Annotated[
-        str | None, typer.Option("--data", help="With a run: data to show.", show_default="what it was trained on")
+        str | None, typer.Option(help="With a run: data to show.", show_default="what it was trained on")
     ] = None,
     rounds: Annotated[
         int | None, typer.Option(min=0, help="Without a run: rounds of refinement.", show_default="3")

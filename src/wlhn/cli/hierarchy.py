@@ -45,7 +45,7 @@ def hierarchy(
             fitted.save(out)
     document = _described(dataset, fitted)
     if json:
-        print_json(document | {"out": None if out is None else str(out)})
+        print_json(document | {"out": out})
         return
     print_table(
         f"{dataset.name}: {document['tree_nodes']:,} tree nodes from {fitted.num_nodes:,} nodes, start {fitted.start}",

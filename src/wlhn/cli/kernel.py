@@ -33,7 +33,7 @@ def kernel(
     data: Data,
     *,
     kind: Annotated[str, typer.Option(help="wl, oa (optimal assignment), wasserstein, or features (explicit).")] = "oa",
-    depth: Annotated[int, typer.Option("--depth", "-T", help="Rounds of refinement.")] = 5,
+    depth: Annotated[int, typer.Option("-T", help="Rounds of refinement.")] = 5,
     start: Annotated[
         str | None,
         typer.Option(
@@ -90,7 +90,7 @@ def kernel(
         document = _features(dataset, parameters | {"code": code, "min_graphs": min_graphs}, out)
     else:
         document = _matrix(dataset, kind, parameters, out)
-    document |= {"out": None if out is None else str(out)}
+    document |= {"out": out}
     if json:
         print_json({"name": dataset.name, "kind": kind, "graphs": len(dataset.graphs)} | document)
     else:

@@ -30,7 +30,7 @@ def predict(
     *,
     out: Annotated[
         Path,
-        typer.Option("--out", help="The file to write; - streams CSV to standard output, with --json JSON lines."),
+        typer.Option(help="The file to write; - streams CSV to standard output, with --json JSON lines."),
     ],
     raw_ids: Annotated[
         bool,

@@ -27,14 +27,12 @@ WHAT = (
 def reproduce(
     item: Annotated[str, typer.Argument(help=WHAT)],
     *,
-    dataset: Annotated[list[str] | None, typer.Option("--dataset", help="Only this data set (repeat it).")] = None,
-    model: Annotated[list[str] | None, typer.Option("--model", help="Only this model or variant (repeat it).")] = None,
-    out: Annotated[Path, typer.Option("--out", help="The folder of results; what is done is not done again.")] = Path(
-        "results"
-    ),
+    dataset: Annotated[list[str] | None, typer.Option(help="Only this data set (repeat it).")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Only this model or variant (repeat it).")] = None,
+    out: Annotated[Path, typer.Option(help="The folder of results; what is done is not done again.")] = Path("results"),
     check: Annotated[
         int | None,
-        typer.Option("--check", min=1, help="Do so many final runs of each result in the folder again, and compare."),
+        typer.Option(min=1, help="Do so many final runs of each result in the folder again, and compare."),
     ] = None,
     asked: options.EvaluationFlags,
     plugin: options.Plugin = None,

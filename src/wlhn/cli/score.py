@@ -18,9 +18,7 @@ def score(
     run: Annotated[Path, typer.Argument(help="A run folder of `wlhn train`.")],
     data: Annotated[str, typer.Argument(help="A known name or a path, with targets.")],
     *,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Also draw which class was taken for which: an .svg.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Also draw which class was taken for which: an .svg.")] = None,
     reading: DataFlags,
     json: Json = False,
 ) -> None:

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from wlhn.cli.common.options import with_flags
-from wlhn.cli.common.output import Json, Out, print_json, print_table, write_rows
+from wlhn.cli.common.output import Json, Out, print_json, print_table, text, write_rows
 from wlhn.cli.common.reading import DataFlags
 from wlhn.errors import InputError
 from wlhn.options.checks import check_choice
@@ -27,11 +27,9 @@ def similar(
     data: Annotated[str | None, typer.Argument(help="A known name or a path.")] = None,
     *,
     node: Annotated[
-        str | None, typer.Option("--node", help="The id of a node; GRAPH/NODE where there are several graphs.")
+        str | None, typer.Option(help="The id of a node; GRAPH/NODE where there are several graphs.")
     ] = None,
-    graph: Annotated[
-        str | None, typer.Option("--graph", help="The id of a graph; without ids, its position from 0.")
-    ] = None,
+    graph: Annotated[str | None, typer.Option(help="The id of a graph; without ids, its position from 0.")] = None,
     by: Annotated[
         str,
         typer.Option(help="model: the learned distance; kernel: optimal assignment of nodes in the tree, for graphs."),
@@ -75,17 +73,9 @@ def similar(
         return
     mine = described(item)
     title = f"{dataset.name}: nearest to {what} {mine['id']}" + (f" (class {mine['class']})" if classes else "")
-    columns = (
-        what,
-        *(["class"] if classes else []),
-        "learned distance" if measure == "distance" else "similarity",
-        "WL distance",
-    )
-    cells = [
-        (escape(row["id"]), *([escape(row["class"])] if classes else []), f"{row[measure]:.4f}", row["wl_distance"])
-        for row in rows
-    ]
-    print_table(escape(title), columns, cells)
+    measured_by = "learned distance" if measure == "distance" else "similarity"
+    columns = (what, *(["class"] if classes else []), measured_by, "WL distance")
+    print_table(escape(title), columns, [[escape(text(value)) for value in row.values()] for row in rows])
 
 
 def _nearest(

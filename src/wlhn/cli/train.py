@@ -25,12 +25,8 @@ def train(
     data: Annotated[str, typer.Argument(help="A known name or a path; without it, built-in MUTAG.")] = "MUTAG",
     *,
     flags: options.ModelFlags,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The run folder.", show_default="runs/DATA-MODEL-1, -2, …")
-    ] = None,
-    split: Annotated[
-        int | None, typer.Option("--split", min=0, help="Use the published split of this number, from 0.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The run folder.", show_default="runs/DATA-MODEL-1, -2, …")] = None,
+    split: Annotated[int | None, typer.Option(min=0, help="Use the published split of this number, from 0.")] = None,
     threads: Annotated[
         int, typer.Option(min=1, help="Threads; more are faster on large data and change the last bits of numbers.")
     ] = 1,

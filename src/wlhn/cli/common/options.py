@@ -38,18 +38,18 @@ Set = Annotated[
 ]
 Plugin = Annotated[
     list[Path] | None,
-    typer.Option("--plugin", help="A Python file that registers models, data sets or protocols; repeatable."),
+    typer.Option(help="A Python file that registers models, data sets or protocols; repeatable."),
 ]
 Splits = Annotated[
     int | None,
-    typer.Option("--splits", min=1, help="Only the first splits; the results say so.", show_default="all"),
+    typer.Option(min=1, help="Only the first splits; the results say so.", show_default="all"),
 ]
 Log = Annotated[
-    str | None, typer.Option("--log", help="Also tell tensorboard, mlflow or wandb how it goes.", show_default="none")
+    str | None, typer.Option(help="Also tell tensorboard, mlflow or wandb how it goes.", show_default="none")
 ]
 Address = Annotated[
     str | None,
-    typer.Option("--address", help="Of the Ray cluster, HOST:PORT.", show_default="one found here, else a new one"),
+    typer.Option(help="Of the Ray cluster, HOST:PORT.", show_default="one found here, else a new one"),
 ]
 
 
@@ -117,7 +117,7 @@ def _with_shared_options(flags: Class) -> Class:
 class ModelFlags:
     """A model and its settings."""
 
-    model: Annotated[str, typer.Option("--model", help="A model by name; `wlhn models` lists them.")] = "wlhn"
+    model: Annotated[str, typer.Option(help="A model by name; `wlhn models` lists them.")] = "wlhn"
     plugin: Plugin = None
     set_: Set = None
 
@@ -143,22 +143,20 @@ class EvaluationFlags:
 
     grid: Annotated[
         str,
-        typer.Option(
-            "--grid", help="lean, fair, paper, defaults (one candidate), or a JSON file of settings to choose from."
-        ),
+        typer.Option(help="lean, fair, paper, defaults (one candidate), or a JSON file of settings to choose from."),
     ] = DEFAULT_GRID
     splits: Splits = None
     final_runs: Annotated[
         int | None,
-        typer.Option("--final-runs", min=1, help="Final runs on each split.", show_default="as the protocol"),
+        typer.Option(min=1, help="Final runs on each split.", show_default="as the protocol"),
     ] = None
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", min=1, help="Local processes at work; numbers do not depend on it.", show_default="1"),
+        typer.Option(min=1, help="Local processes at work; numbers do not depend on it.", show_default="1"),
     ] = None
     executor: Annotated[
         str,
-        typer.Option("--executor", help="Who does the jobs: local processes, or a ray cluster (as many as its CPUs)."),
+        typer.Option(help="Who does the jobs: local processes, or a ray cluster (as many as its CPUs)."),
     ] = "local"
     address: Address = None
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try jobs again that failed.")] = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,18 +21,15 @@ if TYPE_CHECKING:
     from wlhn.training.scores import Scores
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document for scripts instead of text.")]
-Seed = Annotated[
-    int, typer.Option("--seed", min=0, help="Seed of all that is random: splits, weights, generated data.")
-]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all that is random: splits, weights, generated data.")]
 DataRoot = Annotated[
     Path | None,
-    typer.Option("--data-root", envvar="WLHN_DATA", help="Folder with data sets; looked at before cache and network."),
+    typer.Option(envvar="WLHN_DATA", help="Folder with data sets; looked at before cache and network."),
 ]
 
 Out = Annotated[
     Path | None,
     typer.Option(
-        "--out",
         help="Also write the table: .csv, .jsonl, .parquet; - streams CSV (with --json, JSON lines) and nothing else.",
     ),
 ]
@@ -59,8 +57,8 @@ def working(on: str) -> Iterator[None]:
 
 
 def print_json(document: Any) -> None:
-    """A document, dataclasses in it as objects."""
-    typer.echo(json.dumps(to_json(document), indent=2, allow_nan=False))
+    """A document, dataclasses in it as objects and paths as texts."""
+    typer.echo(json.dumps(to_json(document), indent=2, allow_nan=False, default=os.fspath))
 
 
 def write_rows(out: Path, rows: Sequence[dict[str, Any]], as_json: bool) -> bool:

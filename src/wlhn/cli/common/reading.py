@@ -23,7 +23,7 @@ class DataFlags:
     """How data are read."""
 
     role: Annotated[
-        list[str] | None, typer.Option("--role", help="What a column of your own tables is: NAME=ROLE, repeatable.")
+        list[str] | None, typer.Option(help="What a column of your own tables is: NAME=ROLE, repeatable.")
     ] = None
     skip_invalid: Annotated[bool, typer.Option("--skip-invalid", help="Leave out molecules that cannot be read.")] = (
         False
@@ -67,13 +67,11 @@ class TargetFlags(DataFlags):
 
     task: Annotated[
         str | None,
-        typer.Option(
-            "--task", help="classification or regression, where targets could be either.", show_default="inferred"
-        ),
+        typer.Option(help="classification or regression, where targets could be either.", show_default="inferred"),
     ] = None
     missing: Annotated[
         str | None,
-        typer.Option("--missing", help="What stands for an unknown target beside an empty cell: --missing=-1."),
+        typer.Option(help="What stands for an unknown target beside an empty cell: --missing=-1."),
     ] = None
 
     def load(self, data: str, **further: Any) -> Dataset:
