@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -97,10 +98,8 @@ def epoch(
         note(f"{name}: {row.wlhn_seconds:.4f} s against {row.gin_seconds:.4f} s, {row.ratio:.2f}")
         rows.append(row)
     mean = math.exp(sum(math.log(row.ratio) for row in rows) / len(rows))
-    if json:
-        print_json({"rows": rows, "geometric_mean": mean})
-        return
-    print_records(f"One epoch, {threads} threads; WLHN/GIN on the geometric mean: {mean:.2f}", rows)
+    title = f"One epoch, {threads} threads; WLHN/GIN on the geometric mean: {mean:.2f}"
+    _show(json, title, rows, geometric_mean=mean)
 
 
 @bench.command("baselines")
@@ -116,10 +115,7 @@ def baselines(
 
     with working(f"{data}: epochs of ours and PyG's in turn"):
         rows = list(measure_baselines(data, data_root=data_root, repeats=repeats, num_threads=threads))
-    if json:
-        print_json({"rows": rows})
-        return
-    print_records(f"{data}, one epoch, {threads} threads", rows)
+    _show(json, f"{data}, one epoch, {threads} threads", rows)
 
 
 @bench.command("kernels")
@@ -146,17 +142,16 @@ def kernels(
                 )
             note(f"{name}, {kind}, {row.graphs} graphs: {row.seconds:.3f} s against {row.grakel_seconds:.1f} s")
             rows.append(row)
-    if json:
-        print_json({"depth": depth, "threads": threads, "rows": rows})
-        return
-    print_records(f"Depths 0 to {depth}, {threads} threads; seconds", rows)
+    _show(json, f"Depths 0 to {depth}, {threads} threads; seconds", rows, depth=depth, threads=threads)
 
 
 @bench.command("evaluate")
 def evaluate(
     data: Annotated[list[str] | None, typer.Argument(help="Data sets; without any, MUTAG, NCI1 and Cornell.")] = None,
     splits: options.Splits = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Epochs at most.", show_default="the lean grid's")] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Maximum number of epochs.", show_default="the lean grid's")
+    ] = None,
     repeats: Repeats = 1,
     data_root: DataRoot = None,
     seed: Seed = 0,
@@ -173,10 +168,7 @@ def evaluate(
             )
         note(f"{name}: {row.wlhn_seconds:.1f} s against {row.gin_seconds:.1f} s, {row.ratio:.2f}")
         rows.append(row)
-    if json:
-        print_json({"rows": rows})
-        return
-    print_records("Whole evaluations, lean grid, one thread", rows)
+    _show(json, "Whole evaluations, lean grid, one thread", rows)
 
 
 @bench.command("predict")
@@ -227,9 +219,14 @@ def scale(
     if data is not None:
         with working(f"up to {max_graphs:,} graphs drawn from {data}"):
             drawn = collections(load(data, data_root=data_root, seed=seed), max_graphs, seed)
-    if json:
-        print_json({"rows": rows, "collections": drawn})
-        return
-    print_records("One graph, ten directed edges a node; seconds", rows)
-    if drawn:
+    _show(json, "One graph, ten directed edges a node; seconds", rows, collections=drawn)
+    if drawn and not json:
         print_records(f"Collections drawn from {data}; seconds", drawn)
+
+
+def _show(json: bool, title: str, rows: Sequence[object], **further: object) -> None:
+    """Measurements as a table, or as a document that has more to say."""
+    if json:
+        print_json({"rows": rows, **further})
+    else:
+        print_records(title, rows)

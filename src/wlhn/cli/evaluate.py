@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @options.with_flags
 def evaluate(
     data: Annotated[str, typer.Argument(help="A known name or a path.")],
-    out: Annotated[Path, typer.Option(help="The folder of results; what is done there is not done again.")],
+    out: Annotated[Path, typer.Option(help="The folder of results; jobs that are done there are not repeated.")],
     *,
     flags: options.ModelFlags,
     protocol: Annotated[
@@ -33,10 +33,12 @@ def evaluate(
     ] = "ten-fold",
     search: Annotated[
         int | None,
-        typer.Option(min=1, help="Try so many settings of the grid on each split, as Optuna finds them promising."),
+        typer.Option(
+            min=1, help="Try only this many settings of the grid on each split, as Optuna finds them promising."
+        ),
     ] = None,
     validation_only: Annotated[
-        bool, typer.Option("--validation-only", help="Compare the grid's candidates on validation items, and stop.")
+        bool, typer.Option("--validation-only", help="Compare the grid's candidates on validation items, then stop.")
     ] = False,
     asked: options.EvaluationFlags,
     compare: Annotated[

@@ -24,7 +24,9 @@ def explore(
     rounds: Annotated[
         int | None, typer.Option(min=0, help="Without a run: rounds of refinement.", show_default="3")
     ] = None,
-    colours: Annotated[int, typer.Option(min=1, help="Colours on the page at most, the most frequent first.")] = 10_000,
+    colours: Annotated[
+        int, typer.Option(min=1, help="At most this many colours on the page, the most frequent first.")
+    ] = 10_000,
     reading: DataFlags,
     json: Json = False,
 ) -> None:

@@ -34,7 +34,7 @@ def predict(
     ],
     raw_ids: Annotated[
         bool,
-        typer.Option("--raw-ids", help="CSV: leave ids as they are, also those that a spreadsheet takes for formulas."),
+        typer.Option("--raw-ids", help="CSV: leave ids as they are, even those that a spreadsheet takes for formulas."),
     ] = False,
     reading: DataFlags,
     json: Json = False,

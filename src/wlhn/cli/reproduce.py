@@ -27,12 +27,14 @@ WHAT = (
 def reproduce(
     item: Annotated[str, typer.Argument(help=WHAT)],
     *,
-    dataset: Annotated[list[str] | None, typer.Option(help="Only this data set (repeat it).")] = None,
-    model: Annotated[list[str] | None, typer.Option(help="Only this model or variant (repeat it).")] = None,
-    out: Annotated[Path, typer.Option(help="The folder of results; what is done is not done again.")] = Path("results"),
+    dataset: Annotated[list[str] | None, typer.Option(help="Only this data set; repeatable.")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Only this model or variant; repeatable.")] = None,
+    out: Annotated[Path, typer.Option(help="The folder of results; jobs that are done are not repeated.")] = Path(
+        "results"
+    ),
     check: Annotated[
         int | None,
-        typer.Option(min=1, help="Do so many final runs of each result in the folder again, and compare."),
+        typer.Option(min=1, help="Repeat this many final runs of each result in the folder, and compare."),
     ] = None,
     asked: options.EvaluationFlags,
     plugin: options.Plugin = None,
@@ -40,7 +42,7 @@ def reproduce(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Run a table or figure of the paper on the data that are there; stop and restart it as you like."""
+    """Run a table or figure of the paper on the data at hand; stop and restart it as you like."""
     from wlhn.experiments.catalogue import reproduce as run
     from wlhn.experiments.catalogue import wants_portable, watched
     from wlhn.experiments.request import Request

@@ -26,7 +26,7 @@ def train(
     *,
     flags: options.ModelFlags,
     out: Annotated[Path | None, typer.Option(help="The run folder.", show_default="runs/DATA-MODEL-1, -2, …")] = None,
-    split: Annotated[int | None, typer.Option(min=0, help="Use the published split of this number, from 0.")] = None,
+    split: Annotated[int | None, typer.Option(min=0, help="Use the published split with this number, from 0.")] = None,
     threads: Annotated[
         int, typer.Option(min=1, help="Threads; more are faster on large data and change the last bits of numbers.")
     ] = 1,

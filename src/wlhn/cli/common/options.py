@@ -33,7 +33,7 @@ Set = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="Any option of the model, as often as wanted; `wlhn models MODEL` lists them.",
+        help="Any option of the model; repeatable. `wlhn models MODEL` lists them.",
     ),
 ]
 Plugin = Annotated[
@@ -44,12 +44,10 @@ Splits = Annotated[
     int | None,
     typer.Option(min=1, help="Only the first splits; the results say so.", show_default="all"),
 ]
-Log = Annotated[
-    str | None, typer.Option(help="Also tell tensorboard, mlflow or wandb how it goes.", show_default="none")
-]
+Log = Annotated[str | None, typer.Option(help="Also log to tensorboard, mlflow or wandb.", show_default="none")]
 Address = Annotated[
     str | None,
-    typer.Option(help="Of the Ray cluster, HOST:PORT.", show_default="one found here, else a new one"),
+    typer.Option(help="Address of the Ray cluster, HOST:PORT.", show_default="one found here, else a new one"),
 ]
 
 
@@ -65,7 +63,7 @@ Portable = Annotated[
         "--portable",
         callback=_portable,
         is_eager=True,
-        help="Hold instruction sets to AVX2, so that other x86-64 processors give the same numbers; slower.",
+        help="Restrict instruction sets to AVX2, so that other x86-64 processors give the same numbers; slower.",
     ),
 ]
 
@@ -152,14 +150,14 @@ class EvaluationFlags:
     ] = None
     jobs: Annotated[
         int | None,
-        typer.Option(min=1, help="Local processes at work; numbers do not depend on it.", show_default="1"),
+        typer.Option(min=1, help="Number of local processes; it does not change the numbers.", show_default="1"),
     ] = None
     executor: Annotated[
         str,
-        typer.Option(help="Who does the jobs: local processes, or a ray cluster (as many as its CPUs)."),
+        typer.Option(help="Where jobs run: local (processes here) or ray (all CPUs of a cluster)."),
     ] = "local"
     address: Address = None
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try jobs again that failed.")] = False
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Retry jobs that failed.")] = False
     portable: Portable = False
 
     @property

@@ -20,11 +20,11 @@ from wlhn.documents import to_json
 if TYPE_CHECKING:
     from wlhn.training.scores import Scores
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document for scripts instead of text.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text, for scripts.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of all that is random: splits, weights, generated data.")]
 DataRoot = Annotated[
     Path | None,
-    typer.Option(envvar="WLHN_DATA", help="Folder with data sets; looked at before cache and network."),
+    typer.Option(envvar="WLHN_DATA", help="Folder with data sets, searched before the cache and the network."),
 ]
 
 Out = Annotated[
