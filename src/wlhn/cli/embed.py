@@ -11,11 +11,11 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from wlhn.cli.common.options import given_by_user
-from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_values, working
+from wlhn.cli.common.options import given_by_user, with_flags
+from wlhn.cli.common.output import Json, print_json, print_values, working
 from wlhn.cli.common.progress import progress
 from wlhn.cli.common.reading import DataFlags
-from wlhn.cli.hierarchy import EdgeLabels, Initial, Rounds, check_suffix, refined
+from wlhn.cli.hierarchy import Rounds, TreeFlags, check_suffix
 from wlhn.errors import InputError
 from wlhn.files import replacing
 from wlhn.options.checks import check_at_least, check_choice
@@ -28,21 +28,20 @@ METHODS = ("sarkar", "sala", "diffhypcon")
 LARGE = 1_000_000  # tree nodes; beyond, single precision has to do
 
 
+@with_flags
 def embed(
     context: typer.Context,
     data: Annotated[str, typer.Argument(metavar="[RUN] DATA", help="A known name or a path, perhaps after a run.")],
     of_run: Annotated[str | None, typer.Argument(hidden=True)] = None,
+    *,
     method: Annotated[str, typer.Option(help="sarkar (the disc), sala or diffhypcon (with random weights).")] = "sala",
     rounds: Rounds = 2,
-    initial: Initial = None,
-    edge_labels: EdgeLabels = False,
+    tree: TreeFlags,
     tau: Annotated[float, typer.Option(help="Length of the tree's edges.")] = 1.0,
     dimension: Annotated[int | None, typer.Option(help="Dimension of the ball; 128, for sarkar 2.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the points to this file (.npz or .csv); - streams CSV and nothing else.")
     ] = None,
-    data_root: DataRoot = None,
-    seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Embed the tree of colours of a data set, and say how well distances are kept.
@@ -54,7 +53,7 @@ def embed(
         for name in ("method", "rounds", "initial", "edge_labels", "tau", "dimension"):
             if given_by_user(context, name):
                 raise InputError(f"{name}: the run in {data} has its own; leave it out")
-        _embed_with_run(Path(data), of_run, out, DataFlags(data_root=data_root, seed=seed), json)
+        _embed_with_run(Path(data), of_run, out, DataFlags(data_root=tree.data_root, seed=tree.seed), json)
         return
     from wlhn.embeddings import quality
 
@@ -63,9 +62,9 @@ def embed(
         raise InputError("--json has no effect with --out -, which streams the points; leave one of them out")
     check_suffix(None if streamed else out, ".npz", ".csv")
     d = _checked_dimension(method, dimension)
-    dataset, fitted = refined(data, rounds, initial, edge_labels, data_root, seed)
+    dataset, fitted = tree.refine(data, rounds)
     with working(f"embedding {len(fitted.tree):,} tree nodes"):
-        embedding = _embedded(fitted, method, d, tau, seed)
+        embedding = _embedded(fitted, method, d, tau, tree.seed)
     if streamed:
         _write_csv(sys.stdout, _columns(fitted, embedding))
         return
@@ -73,7 +72,7 @@ def embed(
         with working(f"writing {out}"):
             _write(out, fitted, embedding)
     with working("measuring distances"):
-        result = quality(embedding, seed)
+        result = quality(embedding, tree.seed)
     document = {
         "name": dataset.name,
         "method": method,

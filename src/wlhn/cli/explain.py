@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
-from rich.markup import escape
 
 from wlhn.cli.common.options import with_flags
 from wlhn.cli.common.output import Json, print_json, print_table
@@ -89,19 +88,14 @@ def explain(
         print_json(document)
         return
     rows = [
-        (
-            f"{c['adds']:+.4f}",
-            f"{c['adds_per_node']:+.4f}",
-            escape(c["substructure"]),
-            escape(shortened(", ".join(c["nodes"]), 30)),
-        )
+        (f"{c['adds']:+.4f}", f"{c['adds_per_node']:+.4f}", c["substructure"], shortened(", ".join(c["nodes"]), 30))
         for c in colours[:top]
     ]
     true = dataset.true_class(item) if dataset.level == trained.level else None
     truth = "" if true is None else f", true: {true}"
     said = f", predicted: {outputs[int(explanation.output.argmax())]}{truth}" if not single else ""
     print_table(
-        escape(f"{dataset.name}, {what_it_is}{said}"),
+        f"{dataset.name}, {what_it_is}{said}",
         ("adds", "each node", f"substructure, {trained.colours.depth} rounds deep", "nodes"),
         rows,
     )

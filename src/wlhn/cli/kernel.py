@@ -33,7 +33,7 @@ def kernel(
     data: Data,
     *,
     kind: Annotated[str, typer.Option(help="wl, oa (optimal assignment), wasserstein, or features (explicit).")] = "oa",
-    depth: Annotated[int, typer.Option("-T", help="Rounds of refinement.")] = 5,
+    depth: Annotated[int, typer.Option("--depth", "-T", help="Rounds of refinement.")] = 5,
     start: Annotated[
         str | None,
         typer.Option(

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from wlhn.cli.common.options import with_flags
 from wlhn.cli.common.output import Json, Out, print_json, print_table, text, write_rows
@@ -75,7 +74,7 @@ def similar(
     title = f"{dataset.name}: nearest to {what} {mine['id']}" + (f" (class {mine['class']})" if classes else "")
     measured_by = "learned distance" if measure == "distance" else "similarity"
     columns = (what, *(["class"] if classes else []), measured_by, "WL distance")
-    print_table(escape(title), columns, [[escape(text(value)) for value in row.values()] for row in rows])
+    print_table(title, columns, [[text(value) for value in row.values()] for row in rows])
 
 
 def _nearest(

@@ -78,9 +78,9 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
     table, rows = Table(header_style="bold"), list(rows)
     for k, column in enumerate(columns):
         words = k == 0 or any(str(row[k])[:1].isalpha() for row in rows)
-        table.add_column(column, justify="left" if words else "right", overflow="fold")
+        table.add_column(escape(column), justify="left" if words else "right", overflow="fold")
     for row in rows:
-        table.add_row(*(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row))
+        table.add_row(*(escape(f"{cell:,}" if isinstance(cell, int) else str(cell)) for cell in row))
     typer.echo(title)  # not the table's own title, which wraps at the table's width
     Console(width=None if console.is_terminal else WIDE).print(table)
 
@@ -126,9 +126,9 @@ def print_classes(scores: Scores, items: str) -> None:
     if not scores.classes:
         return
     few = len(scores.classes) <= MANY
-    taken = [escape(f"as {each.name}") for each in scores.classes] if few else []
+    taken = [f"as {each.name}" for each in scores.classes] if few else []
     rows = [
-        (escape(each.name), each.items, f"{each.precision:.3f}", f"{each.recall:.3f}", *(row if few else ()))
+        (each.name, each.items, f"{each.precision:.3f}", f"{each.recall:.3f}", *(row if few else ()))
         for each, row in zip(scores.classes, scores.confusion, strict=True)
     ]
     title = f"{scores.items} {items} by class" + ", and what they were taken for" * few
