@@ -87,8 +87,8 @@ def contest(directed_edges: int = CONTEST, repeats: int = 3, seed: int = 0) -> C
         "seconds_pyg": lambda: colours.update(colours_pyg=_pyg(edge_index, nodes)),
         "seconds_networkx": lambda: colours.update(colours_networkx=_networkx(graph)),
     }
-    best = alternate(contestants, repeats)
-    return Contest(directed_edges=edges.shape[1], **best, **colours)
+    measured: dict[str, Any] = {**alternate(contestants, repeats), **colours}
+    return Contest(directed_edges=edges.shape[1], **measured)
 
 
 def growth(

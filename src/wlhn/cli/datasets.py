@@ -32,7 +32,13 @@ def list_datasets(context: typer.Context, data_root: DataRoot = None, json: Json
         {"name": name, "aliases": known.aliases, "kind": known.kind, "about": known.about, **vars(locate(name, root))}
         for name, known in KNOWN.items()
     ]
-    outside = {"aliases": [], "kind": "outside", "about": "of a plugin", "found": "built in", "path": None}
+    outside: dict[str, Any] = {
+        "aliases": [],
+        "kind": "outside",
+        "about": "of a plugin",
+        "found": "built in",
+        "path": None,
+    }
     rows += [{"name": name} | outside for name in DATASETS.names()]
     if json:
         print_json(rows)

@@ -25,7 +25,7 @@ from wlhn.options.training import TrainingOptions
 if TYPE_CHECKING:
     from wlhn.evaluation.executor import Workers
 
-Class = TypeVar("Class", bound=type)
+Class = TypeVar("Class")
 SHARED = {each.name: (owner, each) for owner in (NetworkOptions, TrainingOptions) for each in fields(owner)}
 
 Set = Annotated[
@@ -71,7 +71,9 @@ Portable = Annotated[
 def with_flags(command: Callable[..., None]) -> Callable[..., None]:
     """A command as typer takes it: a flag for each field of the dataclasses among its parameters."""
     known, keyword_only = inspect.signature(command, eval_str=True), inspect.Parameter.KEYWORD_ONLY
-    groups = {each.name: each.annotation for each in known.parameters.values() if is_dataclass(each.annotation)}
+    groups: dict[str, Any] = {
+        each.name: each.annotation for each in known.parameters.values() if is_dataclass(each.annotation)
+    }
     parameters: list[inspect.Parameter] = []
     for each in known.parameters.values():
         if each.name not in groups:
@@ -100,7 +102,7 @@ def given_by_user(context: typer.Context, parameter: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _with_shared_options(flags: Class) -> Class:
+def _with_shared_options(flags: type[Class]) -> type[Class]:
     """A dataclass with one more flag for each option that all networks share: None, so that what was given shows."""
     for name, (owner, each) in SHARED.items():
         choices = choices_of(owner, name)
