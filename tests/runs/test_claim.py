@@ -33,7 +33,7 @@ def test_of_two_trainings_in_one_folder_the_second_is_told_so(tmp_path: Path, mo
         first.send_signal(signal.SIGINT)
         _, said = first.communicate()
     assert first.returncode == 130
-    assert said.endswith("interrupted; the same command goes on from here\n")
+    assert said.endswith("interrupted; run the same command again to continue\n")
     again = wlhn(*command, "5")
     assert again.code == 0, again.err
     load_run(tmp_path / "r")

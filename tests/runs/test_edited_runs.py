@@ -63,6 +63,7 @@ DOCUMENTS: list[tuple[str, str, Any, str]] = [  # file, field, value, what is sa
     ("config", "task", "guess", "task: must be classification, binary"),
     ("config", "targets", [1], "targets 0: must be a text"),
     ("config", "columns", [{"name": "a"}], "columns 0: has no field"),
+    ("config", "columns", [{"colour": "red"}], "columns 0: 'colour' is not known here"),
     ("config", "shift", 10**400, "shift: must be a number, or one for each output"),
     ("config", "shift", [0.0] * 5, "shift: must be a number, or 2 of them"),
     ("config", "scale", 0.0, "scale: must be above 0"),

@@ -23,10 +23,11 @@ from torch_geometric.utils import to_dense_adj, to_dense_batch
 from wlhn.batching.collator import Collator, run_model
 from wlhn.batching.loader import Loader
 from wlhn.bench.epoch import BATCH, CHANNELS, LAYERS, trainer
-from wlhn.bench.timing import alternate, threads
+from wlhn.bench.timing import Measured, alternate
 from wlhn.data import Dataset, load
 from wlhn.data.vocabulary import Vocabulary
 from wlhn.graphs import to_pyg
+from wlhn.loops.parallel import torch_threads
 from wlhn.models.registry import build_model, model_class
 from wlhn.nn.heads import EuclideanHead
 from wlhn.options.training import InputOptions
@@ -158,13 +159,16 @@ class Plain(nn.Module):
 
 
 @dataclass(frozen=True)
-class BaselineTimes:
+class BaselineTimes(Measured):
     """Best seconds of an epoch of one model, ours and PyG's."""
 
     model: str
     seconds: float
     pyg_seconds: float
-    ratio: float
+
+    @property
+    def ratio(self) -> float:
+        return self.seconds / self.pyg_seconds
 
 
 def measure_baselines(
@@ -172,12 +176,10 @@ def measure_baselines(
 ) -> Iterator[BaselineTimes]:
     """Model by model, ours and PyG's take turns on one data set of graphs with classes and labels of edges."""
     dataset = load(name, data_root=data_root)
-    with threads(num_threads):
+    with torch_threads(num_threads):
         for model in PLAIN:
-            epochs = {"ours": _ours(model, dataset), "pyg": _plain(model, dataset)}
-            alternate(epochs, 1)  # compile, allocate
-            best = alternate(epochs, repeats)
-            yield BaselineTimes(model, best["ours"], best["pyg"], best["ours"] / best["pyg"])
+            epochs = {"seconds": _ours(model, dataset), "pyg_seconds": _plain(model, dataset)}
+            yield BaselineTimes(model, **alternate(epochs, repeats, warm_up=1))
 
 
 def _ours(name: str, dataset: Dataset) -> Callable[[], None]:

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from wlhn.bench.timing import alternate, threads
+from wlhn.bench.timing import Measured, alternate
 from wlhn.errors import InputError
+from wlhn.loops.parallel import torch_threads
 from wlhn.ops.level import Points, next_level, root_level
 
 
 @dataclass(frozen=True)
-class Construction:
+class Construction(Measured):
     """Seconds of one forward and backward pass; ratios to the MLP, so less is better."""
 
     rows: int
@@ -64,8 +65,6 @@ def construction(rows: int = 20_000, dimension: int = 64, repeats: int = 30, see
     def layers() -> object:
         return torch.autograd.grad(mlp(h), [h, *mlp.parameters()], after.e)
 
-    with threads(1):
-        contestants = {"compiled": level(child_ptr), "plain": level(None), "mlp": layers}
-        alternate(contestants, 2)  # compile, touch memory
-        best = alternate(contestants, repeats)
-    return Construction(rows, dimension, best["compiled"], best["plain"], best["mlp"])
+    contestants = {"seconds_compiled": level(child_ptr), "seconds_plain": level(None), "seconds_mlp": layers}
+    with torch_threads(1):
+        return Construction(rows, dimension, **alternate(contestants, repeats, warm_up=2))

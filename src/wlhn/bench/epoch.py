@@ -11,20 +11,23 @@ import multiprocessing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
+from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import GINConv
 
 from wlhn.batching.loader import Loader
 from wlhn.batching.refined import make_quotient
-from wlhn.bench.timing import alternate, peak_memory, reset_peak_memory, threads
+from wlhn.bench.timing import Measured, alternate, peak_memory, reset_peak_memory
 from wlhn.data import Dataset, features, load
 from wlhn.errors import InputError
 from wlhn.graphs import to_pyg
+from wlhn.loops.parallel import torch_threads
 from wlhn.models import WLHN
 from wlhn.models.gin import GIN
 from wlhn.models.hgcn import PoincareHGCN
@@ -41,7 +44,6 @@ TEN = (
     "REDDIT-MULTI-5K",
     "COLLAB",
 )
-CONTESTANTS = ("wlhn", "gin", "wlhn_per_node")
 CHANNELS, LAYERS, BATCH = 64, 3, 128
 
 
@@ -55,8 +57,8 @@ class PlainGIN(GIN):
 
 
 @dataclass(frozen=True)
-class EpochTimes:
-    """One row of the table: best seconds of each, and bytes that data and training add in a process of its own."""
+class EpochTimes(Measured):
+    """One row of the table: best seconds of each, and what data and training add in a process of its own."""
 
     dataset: str
     nodes: int
@@ -64,35 +66,40 @@ class EpochTimes:
     wlhn_seconds: float
     gin_seconds: float
     per_node_seconds: float
-    ratio: float  # WLHN/GIN
-    wlhn_memory: int
-    gin_memory: int
+    wlhn_megabytes: float
+    gin_megabytes: float
+
+    @property
+    def ratio(self) -> float:
+        """WLHN/GIN."""
+        return self.wlhn_seconds / self.gin_seconds
+
+
+def load_graphs_with_classes(name: str, data_root: str | Path | None) -> Dataset:
+    """A data set of graphs to classify; others are refused."""
+    dataset = load(name, data_root=data_root)
+    if dataset.level != "graph" or dataset.task != "classification":
+        raise InputError(f"{name}: must be graphs with classes, found {dataset.level} {dataset.task}")
+    return dataset
 
 
 def measure_epoch(
     name: str, *, data_root: str | Path | None = None, repeats: int = 5, num_threads: int = 2
 ) -> EpochTimes:
     """Epochs of the contestants on one data set, taking turns, best of several."""
-    dataset = load(name, data_root=data_root)
-    if dataset.level != "graph" or dataset.task != "classification":
-        raise InputError(f"{name}: must be graphs with classes, found {dataset.level} {dataset.task}")
+    dataset = load_graphs_with_classes(name, data_root)
     memory = {contestant: _peak_of(contestant, name, data_root, num_threads) for contestant in ("wlhn", "gin")}
-    with threads(num_threads):
-        epochs = {contestant: make_epoch(contestant, dataset) for contestant in CONTESTANTS}
-        for epoch in epochs.values():
-            epoch()  # compile, allocate
-        best = alternate(epochs, repeats)
-    colours = make_quotient(dataset.graphs, features(dataset), LAYERS).hierarchy.num_colours[-1]
+    contestants = {"wlhn_seconds": "wlhn", "gin_seconds": "gin", "per_node_seconds": "wlhn_per_node"}
+    with torch_threads(num_threads):
+        epochs = {key: make_epoch(contestant, dataset) for key, contestant in contestants.items()}
+        best = alternate(epochs, repeats, warm_up=1)
     return EpochTimes(
         dataset=dataset.name,
         nodes=dataset.graphs.num_nodes,
-        colours=colours,
-        wlhn_seconds=best["wlhn"],
-        gin_seconds=best["gin"],
-        per_node_seconds=best["wlhn_per_node"],
-        ratio=best["wlhn"] / best["gin"],
-        wlhn_memory=memory["wlhn"],
-        gin_memory=memory["gin"],
+        colours=make_quotient(dataset.graphs, features(dataset), LAYERS).hierarchy.num_colours[-1],
+        wlhn_megabytes=memory["wlhn"] / 1e6,
+        gin_megabytes=memory["gin"] / 1e6,
+        **best,
     )
 
 
@@ -100,24 +107,24 @@ def make_epoch(contestant: str, dataset: Dataset) -> Callable[[], None]:
     """A function that trains the contestant for one epoch."""
     torch.manual_seed(0)
     x, y = features(dataset), torch.from_numpy(np.array(dataset.y))
+    kinds: dict[str, Any] = {"wlhn": WLHN, "wlhn_per_node": WLHN, "gin": PlainGIN, "hgcn": PoincareHGCN}
+    model = kinds[contestant](x.shape[1], dataset.num_outputs, hidden_channels=CHANNELS, num_layers=LAYERS)
     if contestant == "wlhn":
         quotient = make_quotient(dataset.graphs, x, LAYERS)
-        wlhn = WLHN(x.shape[1], dataset.num_outputs, hidden_channels=CHANNELS, num_layers=LAYERS)
         loader = Loader(lambda i: (quotient.batch(i), y[torch.from_numpy(i)]), np.arange(len(y)), BATCH, shuffle=True)
-        return trainer(wlhn, lambda: ((wlhn.run_on_colours(batch), target) for batch, target in loader))
-    model: nn.Module
-    if contestant == "gin":
-        model = PlainGIN(x.shape[1], dataset.num_outputs, hidden_channels=CHANNELS, num_layers=LAYERS)
-    else:
-        kind = {"hgcn": PoincareHGCN, "wlhn_per_node": WLHN}[contestant]
-        model = kind(x.shape[1], dataset.num_outputs, hidden_channels=CHANNELS, num_layers=LAYERS)
-    graphs = to_pyg(dataset.graphs)
-    for g, (data, start, stop) in enumerate(
-        zip(graphs, dataset.graphs.node_ptr[:-1], dataset.graphs.node_ptr[1:], strict=True)
-    ):
-        data.x, data.y = torch.from_numpy(x[start:stop]), y[g : g + 1]
-    batches = DataLoader(graphs, BATCH, shuffle=True)
+        return trainer(model, lambda: ((model.run_on_colours(batch), target) for batch, target in loader))
+    batches = DataLoader(pyg_graphs(dataset), BATCH, shuffle=True)
     return trainer(model, lambda: ((model(b.x, b.edge_index, b.batch), b.y) for b in batches))
+
+
+def pyg_graphs(dataset: Dataset) -> list[Data]:
+    """Graphs as PyG has them, with the features that networks see and their targets."""
+    x, y = features(dataset), torch.from_numpy(np.array(dataset.y))
+    graphs, ptr = to_pyg(dataset.graphs), dataset.graphs.node_ptr
+    for g, data in enumerate(graphs):
+        data.x = torch.from_numpy(x[ptr[g] : ptr[g + 1]])
+        data.y = y[g : g + 1] if dataset.level == "graph" else y[ptr[g] : ptr[g + 1]]
+    return graphs
 
 
 def trainer(model: nn.Module, outputs: Callable[[], Iterator[tuple[Tensor, Tensor]]]) -> Callable[[], None]:
@@ -143,7 +150,7 @@ def _peak_of(contestant: str, name: str, data_root: str | Path | None, num_threa
 def _one_epoch(contestant: str, name: str, data_root: str | Path | None, num_threads: int) -> int:
     """Peak memory of an epoch, batches and prepared data included, over what a process has with all code loaded."""
     dataset = load(name, data_root=data_root)
-    with threads(num_threads):
+    with torch_threads(num_threads):
         make_epoch(contestant, dataset.select(np.arange(4)))()  # import and compile
         before = reset_peak_memory()
         make_epoch(contestant, dataset)()

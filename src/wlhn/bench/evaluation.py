@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
@@ -24,9 +23,9 @@ from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
 from wlhn.batching.refined import forget_hierarchies
-from wlhn.bench.epoch import PlainGIN
-from wlhn.bench.timing import alternate, threads
-from wlhn.data import Dataset, features, load
+from wlhn.bench.epoch import PlainGIN, pyg_graphs
+from wlhn.bench.timing import Measured, alternate
+from wlhn.data import Dataset, load
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.evaluation.evaluate import JOBS, Evaluation
@@ -34,14 +33,14 @@ from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.job import JobResult
 from wlhn.evaluation.job_folder import read_result
 from wlhn.evaluation.protocols import PROTOCOLS
-from wlhn.graphs import to_pyg
+from wlhn.loops.parallel import torch_threads
 from wlhn.training.settings import Settings
 
 THREE = ("MUTAG", "NCI1", "Cornell")
 
 
 @dataclass(frozen=True)
-class EvaluationTimes:
+class EvaluationTimes(Measured):
     """Best seconds of whole evaluations, and what they consist of."""
 
     dataset: str
@@ -50,7 +49,11 @@ class EvaluationTimes:
     epochs: int  # over all jobs
     wlhn_seconds: float
     gin_seconds: float
-    ratio: float  # WLHN/GIN
+
+    @property
+    def ratio(self) -> float:
+        """WLHN/GIN."""
+        return self.wlhn_seconds / self.gin_seconds
 
 
 def measure_evaluation(
@@ -65,7 +68,7 @@ def measure_evaluation(
     """Both evaluations of one data set, taking turns, best of several; `epochs` asks for fewer than the grid's."""
     dataset = load(name, data_root=data_root)
     if dataset.task != "classification":
-        raise InputError(f"{name}: expected classes, found {dataset.task}")
+        raise InputError(f"{name}: must have classes, found {dataset.task}")
     protocol = PROTOCOLS["ten-fold" if dataset.level == "graph" else "fixed-splits"]
     splits, given = protocol.splits(dataset, seed), {} if epochs is None else {"epochs": epochs}
     candidates = read_grid("lean", "wlhn", dataset.level, given)
@@ -78,14 +81,14 @@ def measure_evaluation(
             Evaluation(dataset, candidates, Path(folder), protocol=protocol, **asked).run()
             done[:] = [read_result(path) for path in sorted((Path(folder) / JOBS).glob("*.json"))]
 
-    with threads(1):
+    with torch_threads(1):
         gin = make_jobs(dataset, splits)
         wlhn(read_grid("lean", "wlhn", dataset.level, {"epochs": 1})[:1], 1, 1)  # import and compile
         for result in done:
             gin(result)
         contestants: dict[str, Callable[[], Any]] = {
-            "wlhn": lambda: wlhn(candidates, num_splits),
-            "gin": lambda: [gin(result) for result in done],
+            "wlhn_seconds": lambda: wlhn(candidates, num_splits),
+            "gin_seconds": lambda: [gin(result) for result in done],
         }
         best = alternate(contestants, repeats)
     return EvaluationTimes(
@@ -93,19 +96,13 @@ def measure_evaluation(
         splits=min(num_splits or len(splits), len(splits)),
         jobs=len(done),
         epochs=sum(result.epochs for result in done),
-        wlhn_seconds=best["wlhn"],
-        gin_seconds=best["gin"],
-        ratio=best["wlhn"] / best["gin"],
+        **best,
     )
 
 
 def make_jobs(dataset: Dataset, splits: list[Split]) -> Callable[[JobResult], float]:
     """A function that does a job as PyG's GIN would: the accuracy on what the job scores last."""
-    x, y = features(dataset), torch.from_numpy(np.array(dataset.y))
-    graphs, ptr = to_pyg(dataset.graphs), dataset.graphs.node_ptr
-    for g, data in enumerate(graphs):
-        data.x = torch.from_numpy(x[ptr[g] : ptr[g + 1]])
-        data.y = y[g : g + 1] if dataset.level == "graph" else y[ptr[g] : ptr[g + 1]]
+    graphs = pyg_graphs(dataset)
 
     def part(items: NDArray[Any], batch_size: int, shuffle: bool = False) -> Any:
         """Batches of these graphs; of nodes, their one graph with those that count."""
@@ -119,7 +116,7 @@ def make_jobs(dataset: Dataset, splits: list[Split]) -> Callable[[JobResult], fl
         options: Any = settings.options  # of a network
         training = settings.network
         model = PlainGIN(
-            x.shape[1],
+            graphs[0].x.shape[1],
             dataset.num_outputs,
             level=dataset.level,
             hidden_channels=options.hidden_channels,

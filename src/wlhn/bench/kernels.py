@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.bench.timing import alternate, threads
+from wlhn.bench.timing import Measured, alternate
 from wlhn.data import load
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.kernels import OptimalAssignmentKernel, WLKernel
+from wlhn.loops.parallel import torch_threads
 
 KERNELS = {"wl": WLKernel, "oa": OptimalAssignmentKernel}
 FIRST_PART = 64  # graphs
@@ -27,7 +28,7 @@ GROWTH = 4  # a part is at most so many times the last
 
 
 @dataclass(frozen=True)
-class KernelRace:
+class KernelRace(Measured):
     """Seconds for the same matrix; the ratio says how many times longer GraKeL takes."""
 
     dataset: str
@@ -37,9 +38,12 @@ class KernelRace:
     of_graphs: int
     seconds: float
     grakel_seconds: float
-    ratio: float
     largest_difference: float  # of the two matrices
     all_seconds: float  # ours, on the whole set
+
+    @property
+    def ratio(self) -> float:
+        return self.grakel_seconds / self.seconds
 
 
 def grakel_graphs(graphs: Graphs) -> list[Any]:
@@ -81,21 +85,20 @@ def measure_kernel(
     if dataset.level == "node":
         raise InputError(f"{dataset.name}: its items are nodes; give a set of graphs to compare")
     part, theirs, matrix = _largest_part(kind, graphs, depth, budget)
-    with threads(num_threads):
+    with torch_threads(num_threads):
         made = KERNELS[kind](depth)
         ours = made.fit_transform(part)  # compiles
-        best = alternate({"part": lambda: made.fit_transform(part), "all": lambda: made.fit_transform(graphs)}, repeats)
+        on = {"seconds": lambda: made.fit_transform(part), "all_seconds": lambda: made.fit_transform(graphs)}
+        best = alternate(on, repeats)
     return KernelRace(
         dataset=dataset.name,
         kernel=kind,
         depth=depth,
         graphs=len(part),
         of_graphs=len(graphs),
-        seconds=best["part"],
         grakel_seconds=theirs,
-        ratio=theirs / best["part"],
         largest_difference=float(np.abs(ours - matrix).max()),
-        all_seconds=best["all"],
+        **best,
     )
 
 

@@ -16,12 +16,12 @@ import numpy as np
 import torch
 from torch_geometric.loader import DataLoader
 
-from wlhn.bench.epoch import BATCH, CHANNELS, LAYERS, PlainGIN
-from wlhn.bench.timing import alternate, threads
-from wlhn.data import features, load
+from wlhn.bench.epoch import BATCH, CHANNELS, LAYERS, PlainGIN, load_graphs_with_classes, pyg_graphs
+from wlhn.bench.timing import Measured, alternate
 from wlhn.data.splits import Split
-from wlhn.errors import InputError
-from wlhn.graphs import Graphs, to_pyg
+from wlhn.graphs import Graphs
+from wlhn.loops.parallel import torch_threads
+from wlhn.options.checks import check_at_least
 from wlhn.runs.trained import Trained
 from wlhn.training.fit import fit
 from wlhn.training.problem import GRAPHS_AT_A_TIME, Problem
@@ -31,17 +31,25 @@ ROUNDS = 20  # of one graph's answer, for each round of all graphs
 
 
 @dataclass(frozen=True)
-class PredictionTimes:
+class PredictionTimes(Measured):
     """Best seconds for one graph, and graphs a second over many."""
 
     dataset: str
     graphs: int
     wlhn_latency: float
     gin_latency: float
-    latency_ratio: float  # WLHN/GIN, seconds
     wlhn_per_second: float
     gin_per_second: float
-    throughput_ratio: float  # WLHN/GIN, graphs a second
+
+    @property
+    def latency_ratio(self) -> float:
+        """WLHN/GIN, seconds."""
+        return self.wlhn_latency / self.gin_latency
+
+    @property
+    def throughput_ratio(self) -> float:
+        """WLHN/GIN, graphs a second."""
+        return self.wlhn_per_second / self.gin_per_second
 
 
 def measure_prediction(
@@ -54,37 +62,26 @@ def measure_prediction(
     seed: int = 0,
 ) -> PredictionTimes:
     """Answers for one graph and for many, contestants taking turns."""
-    dataset = load(name, data_root=data_root)
-    if dataset.level != "graph" or dataset.task != "classification":
-        raise InputError(f"{name}: expected graphs with classes, found {dataset.level} {dataset.task}")
-    if num_graphs < 1:
-        raise InputError(f"graphs: expected 1 or more, found {num_graphs}")
+    dataset = load_graphs_with_classes(name, data_root)
+    check_at_least("graphs", num_graphs, 1)
     items = np.arange(len(dataset))
     settings = Settings.of(hidden_channels=CHANNELS, num_layers=LAYERS, batch_size=BATCH, epochs=1)
-    with threads(num_threads):
+    with torch_threads(num_threads):
         problem = Problem(dataset, Split(items[1:], items[:1], items[:0]), settings)
         trained = Trained.of(problem, fit(problem, seed))
         drawn = np.random.default_rng(seed).integers(0, len(dataset), num_graphs)
         ours, theirs = dataset.graphs.select(drawn), _pyg(dataset, drawn)
-        one: dict[str, Callable[[], Any]] = {
-            "wlhn": lambda: _answer(trained, ours.select(np.array([0]))),
-            "gin": lambda: theirs(1),
-        }
+        one = {"wlhn": lambda: _answer(trained, ours.select(np.array([0]))), "gin": lambda: theirs(1)}
         latency = alternate(one, ROUNDS * repeats)
-        every: dict[str, Callable[[], Any]] = {
-            "wlhn": lambda: _answer(trained, ours),
-            "gin": lambda: theirs(num_graphs),
-        }
+        every = {"wlhn": lambda: _answer(trained, ours), "gin": lambda: theirs(num_graphs)}
         seconds = alternate(every, repeats)
     return PredictionTimes(
         dataset=dataset.name,
         graphs=num_graphs,
         wlhn_latency=latency["wlhn"],
         gin_latency=latency["gin"],
-        latency_ratio=latency["wlhn"] / latency["gin"],
         wlhn_per_second=num_graphs / seconds["wlhn"],
         gin_per_second=num_graphs / seconds["gin"],
-        throughput_ratio=seconds["gin"] / seconds["wlhn"],
     )
 
 
@@ -95,11 +92,9 @@ def _answer(trained: Trained, graphs: Graphs) -> int:
 
 def _pyg(dataset: Any, drawn: Any) -> Callable[[int], int]:
     """A function that answers the first so many of the drawn graphs."""
-    x, ptr = features(dataset), dataset.graphs.node_ptr
-    model = PlainGIN(x.shape[1], dataset.num_outputs, hidden_channels=CHANNELS, num_layers=LAYERS).eval()
-    graphs = to_pyg(dataset.graphs)
-    for g, data in enumerate(graphs):
-        data.x = torch.from_numpy(x[ptr[g] : ptr[g + 1]])
+    graphs = pyg_graphs(dataset)
+    width = graphs[0].x.shape[1]
+    model = PlainGIN(width, dataset.num_outputs, hidden_channels=CHANNELS, num_layers=LAYERS).eval()
     many = [graphs[i] for i in drawn]
 
     def answer(count: int) -> int:

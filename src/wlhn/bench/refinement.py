@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import networkx as nx
@@ -17,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch_geometric.nn import WLConv
 
-from wlhn.bench.timing import alternate, peak_memory
+from wlhn.bench.timing import Measured, alternate, peak_memory
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy, refine
 from wlhn.options.checks import check_at_least
@@ -29,7 +28,7 @@ SIZES = (1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000)
 
 
 @dataclass(frozen=True)
-class Contest:
+class Contest(Measured):
     """Seconds on the same graph; the ratios say how many times longer the others take."""
 
     directed_edges: int
@@ -50,15 +49,18 @@ class Contest:
 
 
 @dataclass(frozen=True)
-class Size:
+class Size(Measured):
     """One row of the table; peak memory is that of the process so far, so sizes rise."""
 
     directed_edges: int
     nodes: int
     seconds: float
-    nanoseconds_per_edge: float
     colours: int
     peak_gigabytes: float
+
+    @property
+    def nanoseconds_per_edge(self) -> float:
+        return 1e9 * self.seconds / self.directed_edges
 
 
 def random_edges(directed_edges: int, seed: int, simple: bool = False) -> tuple[NDArray[Any], int]:
@@ -72,28 +74,21 @@ def random_edges(directed_edges: int, seed: int, simple: bool = False) -> tuple[
 
 def contest(directed_edges: int = CONTEST, repeats: int = 3, seed: int = 0) -> Contest:
     """The same graph and rounds for wlhn, PyG's `WLConv` and networkx's `weisfeiler_lehman_subgraph_hashes`."""
-    edges, nodes = random_edges(_checked(directed_edges), seed, simple=True)
+    check_at_least("edges", directed_edges, 100)
+    edges, nodes = random_edges(directed_edges, seed, simple=True)
     edge_index = torch.from_numpy(edges.astype(np.int64))
     graph = nx.empty_graph(nodes)
     graph.add_edges_from(edges.T.tolist())
     nx.set_node_attributes(graph, "0", "start")  # not "": networkx counts neighbours by the length of their labels
     _ours(*random_edges(100, seed))  # compile
     colours: dict[str, int] = {}
-    runs: dict[str, Callable[[], int]] = {
-        "wlhn": lambda: _ours(edges, nodes).num_colours[-1],
-        "pyg": lambda: _pyg(edge_index, nodes),
-        "networkx": lambda: _networkx(graph),
+    contestants: dict[str, Callable[[], None]] = {
+        "seconds": lambda: colours.update(colours=_ours(edges, nodes).num_colours[-1]),
+        "seconds_pyg": lambda: colours.update(colours_pyg=_pyg(edge_index, nodes)),
+        "seconds_networkx": lambda: colours.update(colours_networkx=_networkx(graph)),
     }
-    best = alternate({name: partial(_keep, colours, name, run) for name, run in runs.items()}, repeats)
-    return Contest(
-        directed_edges=edges.shape[1],
-        seconds=best["wlhn"],
-        seconds_pyg=best["pyg"],
-        seconds_networkx=best["networkx"],
-        colours=colours["wlhn"],
-        colours_pyg=colours["pyg"],
-        colours_networkx=colours["networkx"],
-    )
+    measured: dict[str, Any] = {**alternate(contestants, repeats), **colours}
+    return Contest(directed_edges=edges.shape[1], **measured)
 
 
 def growth(
@@ -103,35 +98,21 @@ def growth(
 
     The best of the repeats counts at every size alike: the first run may also pay for the machine finding memory.
     """
+    check_at_least("edges", max_edges, 100)
     _ours(*random_edges(100, seed))  # compile
     rows: list[Size] = []
-    for size in [s for s in SIZES if s <= _checked(max_edges)] or [max_edges]:
+    for size in [s for s in SIZES if s <= max_edges] or [max_edges]:
         edges, nodes = random_edges(size, seed)
-        fitted: dict[str, Hierarchy] = {}
-        run = partial(_keep, fitted, "wlhn", partial(_ours, edges, nodes))
+        colours = 0
+
+        def run(edges: NDArray[Any] = edges, nodes: int = nodes) -> None:
+            nonlocal colours
+            colours = _ours(edges, nodes).num_colours[-1]  # and no more, or its memory would add to the next run's
+
         seconds = alternate({"wlhn": run}, repeats)["wlhn"]
-        rows.append(
-            Size(
-                directed_edges=edges.shape[1],
-                nodes=nodes,
-                seconds=seconds,
-                nanoseconds_per_edge=1e9 * seconds / edges.shape[1],
-                colours=fitted["wlhn"].num_colours[-1],
-                peak_gigabytes=peak_memory() / 1e9,
-            )
-        )
+        rows.append(Size(edges.shape[1], nodes, seconds, colours, peak_memory() / 1e9))
         report(rows[-1])
     return rows
-
-
-def _keep(results: dict[str, Any], name: str, run: Callable[[], Any]) -> None:
-    results.pop(name, None)  # memory of the run before must not add to this one's
-    results[name] = run()
-
-
-def _checked(edges: int) -> int:
-    check_at_least("edges", edges, 100)
-    return edges
 
 
 def _ours(edges: NDArray[Any], nodes: int) -> Hierarchy:

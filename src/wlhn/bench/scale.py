@@ -21,7 +21,7 @@ from torch.nn import functional as F
 from wlhn.batching.quotient import Quotient
 from wlhn.batching.refined import make_quotient
 from wlhn.bench.refinement import random_edges
-from wlhn.bench.timing import peak_memory
+from wlhn.bench.timing import Measured, peak_memory
 from wlhn.data.dataset import Dataset
 from wlhn.data.vocabulary import Vocabulary
 from wlhn.graphs import Graphs
@@ -40,7 +40,7 @@ BATCH = 128  # graphs
 
 
 @dataclass(frozen=True)
-class Scale:
+class Scale(Measured):
     """Seconds for each step; peak memory is that of the process so far, so sizes rise."""
 
     nodes: int
@@ -80,7 +80,7 @@ def measure(nodes: int, seed: int) -> Scale:
     def timed(step: str) -> Iterator[None]:
         start = time.perf_counter()
         yield
-        seconds[step] = time.perf_counter() - start
+        seconds[f"{step}_seconds"] = time.perf_counter() - start
 
     edges, _ = random_edges(10 * nodes, seed)
     with timed("group"):
@@ -110,22 +110,19 @@ def measure(nodes: int, seed: int) -> Scale:
         layers = depths(model, quotient, Path(folder), every=False)
         for here in np.split(np.arange(nodes), range(NODES_AT_A_TIME, nodes, NODES_AT_A_TIME)):
             vectors[here] = to_tangent(*points(layers, hierarchy, here)[-1][:2]).numpy()
+    seconds["step_seconds"] /= STEPS
     return Scale(
         nodes=nodes,
         directed_edges=graphs.num_edges,
         colours=hierarchy.num_colours[-1],
-        group_seconds=seconds["group"],
-        refine_seconds=seconds["refine"],
-        count_seconds=seconds["count"],
-        step_seconds=seconds["step"] / STEPS,
         step_rows=rows,
-        embed_seconds=seconds["embed"],
         peak_gigabytes=peak_memory() / 1e9,
+        **seconds,
     )
 
 
 @dataclass(frozen=True)
-class Collection:
+class Collection(Measured):
     """One row of the table of collections; peak memory is that of the process so far."""
 
     graphs: int

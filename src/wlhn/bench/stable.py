@@ -18,9 +18,8 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
-from wlhn.bench.timing import alternate
+from wlhn.bench.timing import Measured, alternate
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import refine
 from wlhn.options.checks import check_at_least
@@ -31,7 +30,7 @@ PATH = 2_000  # nodes; rounds times nodes are its square
 
 
 @dataclass(frozen=True)
-class StableRace:
+class StableRace(Measured):
     """Seconds to the stable colouring of one graph; without igraph the other tool has none."""
 
     graph: str
@@ -40,7 +39,7 @@ class StableRace:
     rounds: int
     colours: int
     seconds: float
-    seconds_bliss: float | None
+    seconds_bliss: float | None = None
 
     @property
     def ratio_to_bliss(self) -> float | None:
@@ -101,23 +100,11 @@ def stable_races(nodes: int = NODES, repeats: int = 3, seed: int = 0) -> list[St
 def _race(name: str, graph: nx.Graph, repeats: int) -> StableRace:
     pairs = np.array(graph.edges, dtype=np.int32).T
     edges, nodes = np.concatenate([pairs, pairs[::-1]], axis=1), len(graph)
-    contestants: dict[str, Callable[[], Any]] = {"wlhn": lambda: refine(Graphs.from_edges(edges, nodes))}
+    contestants: dict[str, Callable[[], Any]] = {"seconds": lambda: refine(Graphs.from_edges(edges, nodes))}
     if find_spec("igraph") is not None:
-        contestants["bliss"] = _bliss(pairs, nodes)
+        import igraph
+
+        contestants["seconds_bliss"] = igraph.Graph(nodes, pairs.T.tolist()).canonical_permutation
     best = alternate(contestants, repeats)
     fitted = refine(Graphs.from_edges(edges, nodes))
-    return StableRace(
-        graph=name,
-        nodes=nodes,
-        directed_edges=edges.shape[1],
-        rounds=fitted.depth,
-        colours=fitted.num_colours[-1],
-        seconds=best["wlhn"],
-        seconds_bliss=best.get("bliss"),
-    )
-
-
-def _bliss(pairs: NDArray[Any], nodes: int) -> Callable[[], Any]:
-    import igraph
-
-    return igraph.Graph(nodes, pairs.T.tolist()).canonical_permutation
+    return StableRace(name, nodes, edges.shape[1], fitted.depth, fitted.num_colours[-1], **best)

@@ -5,27 +5,49 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import torch
+from wlhn.documents import fields_to_json
 
 
-def alternate(contestants: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
+class Measured:
+    """The base of dataclasses of measurements: in JSON they also have what follows from their fields.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Square(Measured):
+    ...     side: int
+    ...     @property
+    ...     def area(self) -> int:
+    ...         return self.side**2
+    >>> Square(3).to_json()
+    {'side': 3, 'area': 9}
+    """
+
+    def to_json(self) -> dict[str, Any]:
+        derived = [name for name, value in vars(type(self)).items() if isinstance(value, property)]
+        return fields_to_json(self) | {name: getattr(self, name) for name in derived}
+
+
+def alternate(contestants: Mapping[str, Callable[[], Any]], repeats: int, warm_up: int = 0) -> dict[str, float]:
     """The best time of each contestant, in seconds; each runs once in every round.
+
+    The first `warm_up` rounds, in which loops are compiled and memory is found, do not count.
 
     >>> times = alternate({"wait": lambda: time.sleep(0.01), "nothing": lambda: None}, repeats=3)
     >>> times["wait"] > times["nothing"]
     True
     """
     best = dict.fromkeys(contestants, float("inf"))
-    for _ in range(repeats):
+    for k in range(warm_up + repeats):
         for name, run in contestants.items():
             start = time.perf_counter()
             run()
-            best[name] = min(best[name], time.perf_counter() - start)
+            if k >= warm_up:
+                best[name] = min(best[name], time.perf_counter() - start)
     return best
 
 
@@ -42,14 +64,3 @@ def reset_peak_memory() -> int:
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
     return peak_memory()
-
-
-@contextmanager
-def threads(count: int) -> Iterator[None]:
-    """Let torch, and with it our compiled loops, use this many threads for a while."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

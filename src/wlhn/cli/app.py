@@ -117,7 +117,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     pass
@@ -141,7 +141,7 @@ def main() -> None:
 
 def _interrupted() -> NoReturn:
     if sys.argv[1:2] and sys.argv[1] in RESUMED:
-        typer.echo("interrupted; the same command goes on from here", err=True)
+        typer.echo("interrupted; run the same command again to continue", err=True)
     sys.exit(INTERRUPTED)
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from wlhn.cli import bench_whole
-from wlhn.cli.common.output import DataRoot, Json, Seed, note, print_json, print_table, working
+from wlhn.cli.common import options
+from wlhn.cli.common.output import DataRoot, Json, Seed, note, print_json, print_records, print_table, working
 
 bench = typer.Typer(help="Speed, as ratios measured side by side.", no_args_is_help=True)
-bench.command("evaluate")(bench_whole.evaluate)
-bench.command("predict")(bench_whole.predict)
 Repeats = Annotated[int, typer.Option(min=1, help="The best of this many runs counts.")]
+Threads = Annotated[int, typer.Option(min=1, help="Threads of all contestants.")]
 
 
 @bench.command("refine")
@@ -37,13 +36,7 @@ def refine(
     sizes = growth(max_edges, repeats, seed, lambda s: note(f"{s.directed_edges:,} directed edges: {s.seconds:.2f} s"))
     if json:
         ratios = {"ratio_to_pyg": race.ratio_to_pyg, "ratio_to_networkx": race.ratio_to_networkx}
-        document = {
-            "rounds": ROUNDS,
-            "contest": asdict(race),
-            "sizes": [asdict(size) for size in sizes],
-            "stable": [asdict(row) | {"ratio_to_bliss": row.ratio_to_bliss} for row in stable],
-        }
-        print_json(ratios | document)
+        print_json(ratios | {"rounds": ROUNDS, "contest": race, "sizes": sizes, "stable": stable})
         return
     print_table(
         f"{ROUNDS} rounds on one graph of {race.directed_edges:,} directed edges",
@@ -54,29 +47,10 @@ def refine(
             ["networkx", f"{race.seconds_networkx:.2f}", f"{race.ratio_to_networkx:.0f}", race.colours_networkx],
         ],
     )
-    print_table(
-        "To the stable colouring; Bliss goes on to a canonical labelling"
-        if stable[0].seconds_bliss is not None
-        else "To the stable colouring (pip install igraph for Bliss beside it)",
-        ("graph", "nodes", "rounds", "colours", "seconds", "Bliss", "times longer"),
-        [
-            [row.graph, row.nodes, row.rounds, row.colours, f"{row.seconds:.4f}"]
-            + [
-                "" if value is None else format(value, digits)
-                for value, digits in ((row.seconds_bliss, ".4f"), (row.ratio_to_bliss, ".3g"))
-            ]
-            for row in stable
-        ],
-    )
-    print_table(
-        f"{ROUNDS} rounds on larger graphs",
-        ("directed edges", "nodes", "seconds", "ns per edge", "peak GB"),
-        [
-            [f"{s.directed_edges:,}", s.nodes]
-            + [f"{x:.2f}" for x in (s.seconds, s.nanoseconds_per_edge, s.peak_gigabytes)]
-            for s in sizes
-        ],
-    )
+    bliss = stable[0].seconds_bliss is not None
+    beside = "; Bliss goes on to a canonical labelling" if bliss else " (pip install igraph for Bliss beside it)"
+    print_records(f"To the stable colouring{beside}", stable)
+    print_records(f"{ROUNDS} rounds on larger graphs", sizes)
 
 
 @bench.command("construct")
@@ -93,8 +67,7 @@ def construct(
     with working(f"{repeats} rounds of {rows:,} rows"):
         result = construction(rows, dimension, repeats, seed)
     if json:
-        ratios = {"ratio_to_mlp": result.ratio_to_mlp, "plain_ratio_to_mlp": result.plain_ratio_to_mlp}
-        print_json(ratios | asdict(result))
+        print_json(result)
         return
     print_table(
         f"Forward and backward, {rows:,} rows, d = {dimension}, one thread",
@@ -111,7 +84,7 @@ def construct(
 def epoch(
     data: Annotated[list[str] | None, typer.Argument(help="Data sets; without any, the ten of the paper.")] = None,
     repeats: Repeats = 5,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of all contestants.")] = 2,
+    threads: Threads = 2,
     data_root: DataRoot = None,
     json: Json = False,
 ) -> None:
@@ -121,40 +94,19 @@ def epoch(
     rows = []
     for name in data or TEN:
         with working(f"{name}: epochs of WLHN and GIN in turn"):
-            rows.append(measure_epoch(name, data_root=data_root, repeats=repeats, num_threads=threads))
-        note(f"{name}: {rows[-1].wlhn_seconds:.4f} s against {rows[-1].gin_seconds:.4f} s, {rows[-1].ratio:.2f}")
+            row = measure_epoch(name, data_root=data_root, repeats=repeats, num_threads=threads)
+        note(f"{name}: {row.wlhn_seconds:.4f} s against {row.gin_seconds:.4f} s, {row.ratio:.2f}")
+        rows.append(row)
     mean = math.exp(sum(math.log(row.ratio) for row in rows) / len(rows))
-    if json:
-        print_json({"rows": [asdict(row) for row in rows], "geometric_mean": mean})
-        return
-    print_table(
-        f"One epoch, {threads} threads; WLHN/GIN on the geometric mean: {mean:.2f}",
-        (
-            "data set",
-            "nodes",
-            "colours",
-            "WLHN s",
-            "GIN s",
-            "WLHN/GIN",
-            "WLHN per node s",
-            "WLHN adds MB",
-            "GIN adds MB",
-        ),
-        [
-            [row.dataset, row.nodes, row.colours]
-            + [f"{x:.4f}" for x in (row.wlhn_seconds, row.gin_seconds)]
-            + [f"{row.ratio:.2f}", f"{row.per_node_seconds:.4f}"]
-            + [f"{x / 1e6:.0f}" for x in (row.wlhn_memory, row.gin_memory)]
-            for row in rows
-        ],
-    )
+    title = f"One epoch, {threads} threads; WLHN/GIN on the geometric mean: {mean:.2f}"
+    _show(json, title, rows, geometric_mean=mean)
 
 
 @bench.command("baselines")
 def baselines(
     data: Annotated[str, typer.Argument(help="Graphs with classes and edge labels.")] = "MUTAG",
     repeats: Repeats = 5,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of all contestants.")] = 2,
+    threads: Threads = 2,
     data_root: DataRoot = None,
     json: Json = False,
 ) -> None:
@@ -163,14 +115,7 @@ def baselines(
 
     with working(f"{data}: epochs of ours and PyG's in turn"):
         rows = list(measure_baselines(data, data_root=data_root, repeats=repeats, num_threads=threads))
-    if json:
-        print_json({"rows": [asdict(row) for row in rows]})
-        return
-    print_table(
-        f"{data}, one epoch, {threads} threads",
-        ("model", "seconds", "PyG seconds", "ratio"),
-        [[row.model, f"{row.seconds:.4f}", f"{row.pyg_seconds:.4f}", f"{row.ratio:.2f}"] for row in rows],
-    )
+    _show(json, f"{data}, one epoch, {threads} threads", rows)
 
 
 @bench.command("kernels")
@@ -192,31 +137,66 @@ def kernels(
     for name in data or ["NCI1"]:
         for kind in KERNELS:
             with working(f"{name}, {kind}: GraKeL for at most {budget:g} s, and ours"):
-                rows.append(
-                    measure_kernel(name, kind, depth, budget, repeats=repeats, num_threads=threads, data_root=data_root)
+                row = measure_kernel(
+                    name, kind, depth, budget, repeats=repeats, num_threads=threads, data_root=data_root
                 )
-            row = rows[-1]
             note(f"{name}, {kind}, {row.graphs} graphs: {row.seconds:.3f} s against {row.grakel_seconds:.1f} s")
+            rows.append(row)
+    _show(json, f"Depths 0 to {depth}, {threads} threads; seconds", rows, depth=depth, threads=threads)
+
+
+@bench.command("evaluate")
+def evaluate(
+    data: Annotated[list[str] | None, typer.Argument(help="Data sets; without any, MUTAG, NCI1 and Cornell.")] = None,
+    splits: options.Splits = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Maximum number of epochs.", show_default="the lean grid's")
+    ] = None,
+    repeats: Repeats = 1,
+    data_root: DataRoot = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Whole evaluations with the lean grid, against the same jobs and epochs with PyG's GIN and loader (one thread)."""
+    from wlhn.bench.evaluation import THREE, measure_evaluation
+
+    rows = []
+    for name in data or THREE:
+        with working(f"{name}: evaluations of WLHN and GIN"):
+            row = measure_evaluation(
+                name, num_splits=splits, epochs=epochs, repeats=repeats, data_root=data_root, seed=seed
+            )
+        note(f"{name}: {row.wlhn_seconds:.1f} s against {row.gin_seconds:.1f} s, {row.ratio:.2f}")
+        rows.append(row)
+    _show(json, "Whole evaluations, lean grid, one thread", rows)
+
+
+@bench.command("predict")
+def predict(
+    data: Annotated[str, typer.Argument(help="Graphs with classes, to train on and to draw from.")] = "MUTAG",
+    graphs: Annotated[int, typer.Option(help="How many are drawn.")] = 100_000,
+    repeats: Repeats = 3,
+    threads: Threads = 2,
+    data_root: DataRoot = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Answers of a trained WLHN against PyG's GIN: one graph's latency, and the throughput on many small graphs."""
+    from wlhn.bench.prediction import measure_prediction
+
+    with working(f"{data}: one graph, and {graphs:,}"):
+        row = measure_prediction(
+            data, num_graphs=graphs, repeats=repeats, num_threads=threads, data_root=data_root, seed=seed
+        )
     if json:
-        print_json({"depth": depth, "threads": threads, "rows": [asdict(row) for row in rows]})
+        print_json(row)
         return
+    latency = [f"{1e3 * row.wlhn_latency:.2f}", f"{1e3 * row.gin_latency:.2f}", f"{row.latency_ratio:.2f}"]
+    throughput = [f"{row.wlhn_per_second:,.0f}", f"{row.gin_per_second:,.0f}", f"{row.throughput_ratio:.2f}"]
     print_table(
-        f"Depths 0 to {depth}, {threads} threads; seconds",
-        ("data set", "kernel", "graphs", "of", "wlhn", "GraKeL", "ratio", "wlhn, all graphs", "largest difference"),
-        [
-            [
-                row.dataset,
-                row.kernel,
-                row.graphs,
-                row.of_graphs,
-                f"{row.seconds:.4f}",
-                f"{row.grakel_seconds:.2f}",
-                f"{row.ratio:.0f}",
-                f"{row.all_seconds:.3f}",
-                f"{row.largest_difference:.1e}",
-            ]
-            for row in rows
-        ],
+        f"Graphs of {row.dataset}, {threads} threads",
+        ("", "WLHN", "GIN", "WLHN/GIN"),
+        [["one graph, ms", *latency], [f"graphs a second, of {row.graphs:,}", *throughput]],
     )
 
 
@@ -239,29 +219,14 @@ def scale(
     if data is not None:
         with working(f"up to {max_graphs:,} graphs drawn from {data}"):
             drawn = collections(load(data, data_root=data_root, seed=seed), max_graphs, seed)
+    _show(json, "One graph, ten directed edges a node; seconds", rows, collections=drawn)
+    if drawn and not json:
+        print_records(f"Collections drawn from {data}; seconds", drawn)
+
+
+def _show(json: bool, title: str, rows: Sequence[object], **further: object) -> None:
+    """Measurements as a table, or as a document that has more to say."""
     if json:
-        table = [asdict(s) | {"microseconds_per_node": s.microseconds_per_node} for s in rows]
-        print_json({"rows": table, "collections": [asdict(c) for c in drawn]})
-        return
-    print_table(
-        "One graph, ten directed edges a node; seconds",
-        ("nodes", "group", "refine", "count", "a step", "rows of it", "embed all", "µs a node", "peak GB"),
-        [
-            [f"{s.nodes:,}"]
-            + [f"{x:.3f}" for x in (s.group_seconds, s.refine_seconds, s.count_seconds, s.step_seconds)]
-            + [f"{s.step_rows:,}", f"{s.embed_seconds:.2f}"]
-            + [f"{s.microseconds_per_node:.1f}", f"{s.peak_gigabytes:.2f}"]
-            for s in rows
-        ],
-    )
-    if drawn:
-        print_table(
-            f"Collections drawn from {data}; seconds",
-            ("graphs", "nodes", "colours", "refine", "a step", "peak GB"),
-            [
-                [f"{c.graphs:,}", f"{c.nodes:,}", f"{c.colours:,}"]
-                + [f"{x:.3f}" for x in (c.refine_seconds, c.step_seconds)]
-                + [f"{c.peak_gigabytes:.2f}"]
-                for c in drawn
-            ],
-        )
+        print_json({"rows": rows, **further})
+    else:
+        print_records(title, rows)

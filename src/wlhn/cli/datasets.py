@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table
-from wlhn.cli.common.reading import Missing, Roles, SkipInvalid, TaskOption, parse_roles
+from wlhn.cli.common.options import with_flags
+from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table, print_values
+from wlhn.cli.common.reading import TargetFlags
 from wlhn.data.load import data_root_or_environment, load
 from wlhn.data.published import Check, published
 from wlhn.data.published import check as check_figures
@@ -27,23 +28,18 @@ def list_datasets(context: typer.Context, data_root: DataRoot = None, json: Json
     if context.invoked_subcommand is not None:
         return
     root = data_root_or_environment(data_root)
-    rows: list[dict[str, Any]] = []
-    for name, known in KNOWN.items():
-        location = locate(name, root)
-        rows.append(
-            {
-                "name": name,
-                "aliases": list(known.aliases),
-                "kind": known.kind,
-                "found": location.found,
-                "path": None if location.path is None else str(location.path),
-                "about": known.about,
-            }
-        )
-    for name in DATASETS.names():
-        rows.append(
-            {"name": name, "aliases": [], "kind": "outside", "found": "built in", "path": None, "about": "of a plugin"}
-        )
+    rows: list[dict[str, Any]] = [
+        {"name": name, "aliases": known.aliases, "kind": known.kind, "about": known.about, **vars(locate(name, root))}
+        for name, known in KNOWN.items()
+    ]
+    outside: dict[str, Any] = {
+        "aliases": [],
+        "kind": "outside",
+        "about": "of a plugin",
+        "found": "built in",
+        "path": None,
+    }
+    rows += [{"name": name} | outside for name in DATASETS.names()]
     if json:
         print_json(rows)
         return
@@ -53,52 +49,37 @@ def list_datasets(context: typer.Context, data_root: DataRoot = None, json: Json
 
 
 @datasets.command("show")
+@with_flags
 def show(
     data: Data,
-    role: Roles = None,
-    task: TaskOption = None,
-    missing: Missing = None,
-    skip_invalid: SkipInvalid = False,
+    *,
     directed: Annotated[
         bool | None, typer.Option(help="Whether edges have a direction; without it, as the format.")
     ] = None,
-    data_root: DataRoot = None,
-    seed: Seed = 0,
+    reading: TargetFlags,
     json: Json = False,
 ) -> None:
     """What a data set holds: statistics, what its columns are taken for, splits and notes."""
-    dataset = load(
-        data,
-        data_root=data_root,
-        roles=parse_roles(role),
-        task=task,  # type: ignore[arg-type]
-        missing=missing,
-        skip_invalid=skip_invalid,
-        directed=directed,
-        seed=seed,
-        progress=sys.stderr.isatty(),
-    )
+    dataset = reading.load(data, directed=directed)
     document: dict[str, Any] = {
         "name": dataset.name,
         "level": dataset.level,
         "task": dataset.task,
         "summary": dataset.summary,
-        "statistics": asdict(statistics(dataset)),
+        "statistics": statistics(dataset),
         "classes": list(dataset.classes),
         "inputs": list(dataset.inputs) or ["degree"],
-        "columns": [asdict(column) for column in dataset.columns],
+        "columns": dataset.columns,
         "splits": [
             {"train": len(s.train), "valid": len(s.valid), "test": len(s.test), "hash": s.hash} for s in dataset.splits
         ],
         "notes": list(dataset.notes),
-        "skipped": [asdict(skipped) for skipped in dataset.skipped],
+        "skipped": dataset.skipped,
     }
     if json:
         print_json(document)
         return
-    print_table(
-        f"{dataset.name}: {dataset.level} {dataset.task}", ("statistic", "value"), _shown(document["statistics"])
-    )
+    print_values(f"{dataset.name}: {dataset.level} {dataset.task}", "statistic", asdict(document["statistics"]))
     rows = [(column.name, column.role, column.kind, column.detail) for column in dataset.columns]
     print_table("Columns", ("column", "role", "kind", "detail"), rows)
     typer.echo(f"{dataset.name}: {dataset.summary}")
@@ -131,7 +112,7 @@ def check(
         if not json:
             _print_checks(n, results[n])
     if json:
-        print_json({n: [asdict(c) for c in checks] for n, checks in results.items()})
+        print_json(results)
     if any(c.verdict == "differs" for checks in results.values() for c in checks):
         raise typer.Exit(1)
 
@@ -157,7 +138,7 @@ def audit(
         seed=seed,
     )
     if json:
-        print_json(asdict(result))
+        print_json(result)
         return
     best = "error floor (MSE)" if result.majority is None else "accuracy ceiling"
     rows = [
@@ -196,11 +177,3 @@ def _print_checks(name: str, checks: list[Check]) -> None:
         if c.verdict != "equal":
             why = c.why or "no explanation known"
             typer.echo(f"  {c.figure.replace('_', ' ')}: published {c.published}, here {c.actual}: {why}")
-
-
-def _shown(numbers: dict[str, Any]) -> list[list[Any]]:
-    """Statistics as rows, averages with two digits."""
-    return [
-        [key.replace("_", " "), f"{value:,.2f}" if isinstance(value, float) else value]
-        for key, value in numbers.items()
-    ]

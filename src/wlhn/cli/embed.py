@@ -11,8 +11,11 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table, working
-from wlhn.cli.hierarchy import EdgeLabels, Initial, Rounds, check_suffix, refined
+from wlhn.cli.common.options import given_by_user, with_flags
+from wlhn.cli.common.output import Json, print_json, print_values, working
+from wlhn.cli.common.progress import progress
+from wlhn.cli.common.reading import DataFlags
+from wlhn.cli.hierarchy import Rounds, TreeFlags, check_suffix
 from wlhn.errors import InputError
 from wlhn.files import replacing
 from wlhn.options.checks import check_at_least, check_choice
@@ -25,21 +28,20 @@ METHODS = ("sarkar", "sala", "diffhypcon")
 LARGE = 1_000_000  # tree nodes; beyond, single precision has to do
 
 
+@with_flags
 def embed(
     context: typer.Context,
     data: Annotated[str, typer.Argument(metavar="[RUN] DATA", help="A known name or a path, perhaps after a run.")],
     of_run: Annotated[str | None, typer.Argument(hidden=True)] = None,
+    *,
     method: Annotated[str, typer.Option(help="sarkar (the disc), sala or diffhypcon (with random weights).")] = "sala",
     rounds: Rounds = 2,
-    initial: Initial = None,
-    edge_labels: EdgeLabels = False,
+    tree: TreeFlags,
     tau: Annotated[float, typer.Option(help="Length of the tree's edges.")] = 1.0,
     dimension: Annotated[int | None, typer.Option(help="Dimension of the ball; 128, for sarkar 2.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the points to this file (.npz or .csv); - streams CSV and nothing else.")
     ] = None,
-    data_root: DataRoot = None,
-    seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Embed the tree of colours of a data set, and say how well distances are kept.
@@ -48,7 +50,10 @@ def embed(
     vectors of nodes depth by depth, and vectors of graphs, to the .npz file of --out.
     """
     if of_run is not None:
-        _embed_with_run(context, Path(data), of_run, out, data_root, seed, json)
+        for name in ("method", "rounds", "initial", "edge_labels", "tau", "dimension"):
+            if given_by_user(context, name):
+                raise InputError(f"{name}: the run in {data} has its own; leave it out")
+        _embed_with_run(Path(data), of_run, out, DataFlags(data_root=tree.data_root, seed=tree.seed), json)
         return
     from wlhn.embeddings import quality
 
@@ -57,9 +62,9 @@ def embed(
         raise InputError("--json has no effect with --out -, which streams the points; leave one of them out")
     check_suffix(None if streamed else out, ".npz", ".csv")
     d = _checked_dimension(method, dimension)
-    dataset, fitted = refined(data, rounds, initial, edge_labels, data_root, seed)
+    dataset, fitted = tree.refine(data, rounds)
     with working(f"embedding {len(fitted.tree):,} tree nodes"):
-        embedding = _embedded(fitted, method, d, tau, seed)
+        embedding = _embedded(fitted, method, d, tau, tree.seed)
     if streamed:
         _write_csv(sys.stdout, _columns(fitted, embedding))
         return
@@ -67,7 +72,7 @@ def embed(
         with working(f"writing {out}"):
             _write(out, fitted, embedding)
     with working("measuring distances"):
-        result = asdict(quality(embedding, seed))
+        result = quality(embedding, tree.seed)
     document = {
         "name": dataset.name,
         "method": method,
@@ -77,39 +82,48 @@ def embed(
         "rounds": fitted.depth,
         "tree_nodes": len(fitted.tree),
         "quality": result,
-        "out": None if out is None else str(out),
+        "out": out,
     }
     if json:
         print_json(document)
         return
-    rows = [
-        [name.replace("_", " "), f"{value:.4f}" if isinstance(value, float) else value]
-        for name, value in result.items()
-        if value is not None
-    ]
     title = f"{dataset.name}: {len(fitted.tree):,} tree nodes by {method} in {d} dimensions, τ = {tau:g}"
-    print_table(title, ("against the tree's distances", "value"), rows)
+    print_values(title, "against the tree's distances", asdict(result))
     if out is not None:
         typer.echo(f"Written to {out}")
 
 
-def _embed_with_run(
-    context: typer.Context, run: Path, data: str, out: Path | None, data_root: Path | None, seed: int, json: bool
-) -> None:
-    from wlhn.cli.run_points import embed_with_run
+def _embed_with_run(run: Path, data: str, out: Path | None, reading: DataFlags, json: bool) -> None:
+    """Write where a trained model places nodes and graphs."""
+    from wlhn.data.lookup import graph_names
+    from wlhn.runs.run_folder import load_run
 
-    for name in ("method", "rounds", "initial", "edge_labels", "tau", "dimension"):
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            raise InputError(f"{name}: the run in {run} has its own; leave it out")
     if out is None:
         raise InputError("out: the points of a run go to a file whose name ends in .npz")
-    summary = embed_with_run(run, data, out, data_root=data_root, seed=seed)
+    check_suffix(out, ".npz")
+    trained = load_run(run)
+    dataset = reading.load_like(data, trained.columns)
+    graphs, parts = dataset.graphs, []
+    with progress("embedding", "graph") as advance:
+        for part in trained.embed(graphs):
+            parts.append(part)
+            advance(part.first + len(part.graphs), len(graphs), "")
+    arrays: dict[str, Any] = {
+        "node_ball": np.concatenate([part.ball for part in parts]),
+        "node_tangent": np.concatenate([part.tangent for part in parts]),
+        "graph_vector": np.concatenate([part.graph for part in parts]),
+        "graph_id": np.array([str(name) for name in graph_names(dataset)]),
+        "node_id": np.array([str(name) for g in range(len(graphs)) for name in graphs.ids(g)]),
+        "graph_of_node": graphs.graph_of_node,
+    }
+    with replacing(out) as draft, draft.open("wb") as file:
+        np.savez(file, **arrays)
+    shapes = {name: list(array.shape) for name, array in arrays.items()}
     if json:
-        print_json(summary)
+        print_json({"out": str(out), "nodes": graphs.num_nodes, "graphs": len(graphs), "arrays": shapes})
         return
-    typer.echo(f"Points of {summary['nodes']} nodes and {summary['graphs']} graphs written to {out}:")
-    for name, shape in summary["arrays"].items():
+    typer.echo(f"Points of {graphs.num_nodes} nodes and {len(graphs)} graphs written to {out}:")
+    for name, shape in shapes.items():
         typer.echo(f"  {name} {tuple(shape)}")
 
 

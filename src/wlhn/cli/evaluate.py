@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from wlhn.cli.common import options
-from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table
+from wlhn.cli.common.output import Json, print_json, print_table
 from wlhn.cli.common.progress import progress
-from wlhn.cli.common.reading import Missing, Roles, SkipInvalid, TaskOption, read_to_learn
+from wlhn.cli.common.reading import TargetFlags
 from wlhn.errors import InputError
-from wlhn.evaluation import DEFAULT_GRID
 
 if TYPE_CHECKING:
     from wlhn.evaluation.outcome import Outcome, ValidationOutcome
@@ -24,48 +22,36 @@ if TYPE_CHECKING:
     from wlhn.training.settings import Settings
 
 
-@options.with_settings
+@options.with_flags
 def evaluate(
     data: Annotated[str, typer.Argument(help="A known name or a path.")],
-    out: Annotated[Path, typer.Option("--out", help="The folder of results; what is done there is not done again.")],
+    out: Annotated[Path, typer.Option(help="The folder of results; jobs that are done there are not repeated.")],
     *,
-    model: options.Model = "wlhn",
+    flags: options.ModelFlags,
     protocol: Annotated[
         str, typer.Option(help="ten-fold, random-splits, fixed-splits, ogb, or one of a plugin.")
     ] = "ten-fold",
-    grid: options.Grid = DEFAULT_GRID,
-    given: options.Given,
-    plugin: options.Plugin = None,
-    splits: options.Splits = None,
-    final_runs: options.FinalRuns = None,
     search: Annotated[
         int | None,
-        typer.Option(min=1, help="Try so many settings of the grid on each split, as Optuna finds them promising."),
+        typer.Option(
+            min=1, help="Try only this many settings of the grid on each split, as Optuna finds them promising."
+        ),
     ] = None,
     validation_only: Annotated[
-        bool, typer.Option("--validation-only", help="Compare the grid's candidates on validation items, and stop.")
+        bool, typer.Option("--validation-only", help="Compare the grid's candidates on validation items, then stop.")
     ] = False,
-    jobs: options.Jobs = None,
-    executor: options.ExecutorKind = "local",
-    address: options.Address = None,
-    retry_failed: options.RetryFailed = False,
+    asked: options.EvaluationFlags,
     compare: Annotated[
-        Path | None, typer.Option("--compare", help="Another result folder on the same splits, for a paired test.")
+        Path | None, typer.Option(help="Another result folder on the same splits, for a paired test.")
     ] = None,
-    portable: options.Portable = False,
     log: options.Log = None,
-    role: Roles = None,
-    task: TaskOption = None,
-    missing: Missing = None,
-    skip_invalid: SkipInvalid = False,
-    data_root: DataRoot = None,
-    seed: Seed = 0,
+    reading: TargetFlags,
     json: Json = False,
 ) -> None:
     """Select settings on validation items, score the test items, and say how sure the number is."""
+    given, model = flags.given(), flags.model
     from wlhn.evaluation.comparison import compare as compare_outcomes
     from wlhn.evaluation.evaluate import Evaluation
-    from wlhn.evaluation.executor import Workers
     from wlhn.evaluation.grids import read_grid
     from wlhn.evaluation.outcome import in_words, read_outcome
     from wlhn.evaluation.progress import PROGRESS
@@ -73,15 +59,15 @@ def evaluate(
     from wlhn.runs.logging import make_logger
 
     if validation_only:
-        for name, value in (("--search", search), ("--final-runs", final_runs), ("--compare", compare)):
+        for name, value in (("--search", search), ("--final-runs", asked.final_runs), ("--compare", compare)):
             if value is not None:
                 raise InputError(
                     f"{name} has no effect with --validation-only, which tries all candidates; leave it out"
                 )
-    workers = Workers(executor, jobs, address)
+    workers = asked.workers
     other = None if compare is None else read_outcome(compare)
-    dataset = read_to_learn(data, data_root, role, task, missing, skip_invalid, seed)
-    candidates = read_grid(grid, model, dataset.level, given, featureless=not dataset.inputs)
+    dataset = reading.load_to_learn(data)
+    candidates = read_grid(asked.grid, model, dataset.level, given, featureless=not dataset.inputs)
     title = f"{dataset.name}, {model}"
     with progress(title, "job") as advance, live_page(out / PROGRESS, title) as page:
 
@@ -94,18 +80,18 @@ def evaluate(
             candidates,
             out,
             protocol=protocol,
-            grid=", ".join([grid, *(f"{name}={value}" for name, value in given.items())]),
-            seed=seed,
-            final_runs=final_runs,
-            num_splits=splits,
+            grid=", ".join([asked.grid, *(f"{name}={value}" for name, value in given.items())]),
+            seed=reading.seed,
+            final_runs=asked.final_runs,
+            num_splits=asked.splits,
             search=search,
             workers=workers,
-            retry_failed=retry_failed,
+            retry_failed=asked.retry_failed,
             on_progress=on_progress,
         )
         if validation_only:
             compared = evaluation.compare_candidates()
-            print_json(compared.to_json()) if json else _print_validation(compared)
+            print_json(compared) if json else _print_validation(compared)
             return
         outcome = evaluation.run()
         page.result = f"Test {outcome.metric}: {in_words(outcome)}"
@@ -113,7 +99,7 @@ def evaluate(
         _tell(make_logger(log, out, f"{dataset.name}-{model}"), outcome)
     comparison = None if other is None else compare_outcomes(outcome, other)
     if json:
-        print_json(outcome.to_json() | ({} if comparison is None else {"comparison": asdict(comparison)}))
+        print_json(outcome.to_json() | ({} if comparison is None else {"comparison": comparison}))
         return
     _print(outcome)
     if comparison is not None and other is not None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
-from rich.markup import escape
 
-from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table
-from wlhn.cli.common.reading import Roles, SkipInvalid, read_like
+from wlhn.cli.common.options import with_flags
+from wlhn.cli.common.output import Json, print_json, print_table
+from wlhn.cli.common.reading import DataFlags
 from wlhn.errors import InputError
 from wlhn.words import shortened
 
@@ -20,27 +20,22 @@ if TYPE_CHECKING:
     from wlhn.runs.trained import Trained
 
 
+@with_flags
 def explain(
     run: Annotated[Path, typer.Argument(help="A run folder of `wlhn train`.")],
     data: Annotated[str, typer.Argument(help="A known name or a path.")],
-    graph: Annotated[
-        str | None, typer.Option("--graph", help="The id of a graph; without ids, its position from 0.")
-    ] = None,
+    *,
+    graph: Annotated[str | None, typer.Option(help="The id of a graph; without ids, its position from 0.")] = None,
     node: Annotated[
-        str | None, typer.Option("--node", help="The id of a node, for runs on nodes; GRAPH/NODE of several graphs.")
+        str | None, typer.Option(help="The id of a node, for runs on nodes; GRAPH/NODE of several graphs.")
     ] = None,
     output: Annotated[
         str | None,
         typer.Option("--class", help="The class or target to explain.", show_default="the predicted class"),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Also draw the graph with its nodes tinted: .svg or .png.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Also draw the graph with its nodes tinted: .svg or .png.")] = None,
     top: Annotated[int, typer.Option(min=1, help="Colours in the table.")] = 10,
-    role: Roles = None,
-    skip_invalid: SkipInvalid = False,
-    data_root: DataRoot = None,
-    seed: Seed = 0,
+    reading: DataFlags,
     json: Json = False,
 ) -> None:
     """Divide a model's answer for a graph or a node among substructures (WL colours); parts add up to the answer."""
@@ -51,7 +46,7 @@ def explain(
     if (graph is None) == (node is None):
         raise InputError("explain: name either a graph (--graph) or, of a run on nodes, a node (--node)")
     trained = load_run(run)
-    dataset = read_like(data, trained.columns, data_root, role, seed, skip_invalid)
+    dataset = reading.load_like(data, trained.columns)
     item, what_it_is, explanation = _explained(trained, dataset, graph, node)
     outputs = [str(name) for name in (trained.classes or trained.targets or range(trained.out_channels))]
     if output is not None and output not in outputs:
@@ -79,23 +74,28 @@ def explain(
         _draw(explanation, names, margin, out, f"{dataset.name}, {what_it_is}: {what}")
     if json:
         kind, _, name = what_it_is.partition(" ")
-        document = _document(outputs, explanation, margin, what, colours, ids, out)
-        print_json({"data": dataset.name, kind: name} | document)
+        document = {
+            "data": dataset.name,
+            kind: name,
+            "outputs": dict(zip(outputs, explanation.output.tolist(), strict=True)),
+            "explained": what,
+            "value": margin.value,
+            "base": margin.base,
+            "substructures": colours,
+            "nodes": [{"id": i, "adds": v} for i, v in zip(ids.tolist(), margin.node.tolist(), strict=True)],
+            "picture": out,
+        }
+        print_json(document)
         return
     rows = [
-        (
-            f"{c['adds']:+.4f}",
-            f"{c['adds_per_node']:+.4f}",
-            escape(c["substructure"]),
-            escape(shortened(", ".join(c["nodes"]), 30)),
-        )
+        (f"{c['adds']:+.4f}", f"{c['adds_per_node']:+.4f}", c["substructure"], shortened(", ".join(c["nodes"]), 30))
         for c in colours[:top]
     ]
     true = dataset.true_class(item) if dataset.level == trained.level else None
     truth = "" if true is None else f", true: {true}"
     said = f", predicted: {outputs[int(explanation.output.argmax())]}{truth}" if not single else ""
     print_table(
-        escape(f"{dataset.name}, {what_it_is}{said}"),
+        f"{dataset.name}, {what_it_is}{said}",
         ("adds", "each node", f"substructure, {trained.colours.depth} rounds deep", "nodes"),
         rows,
     )
@@ -142,23 +142,3 @@ def _draw(explanation: Explanation, names: Any, margin: Margin, out: Path, title
     assert explanation.hierarchy.source is not None
     edges = explanation.hierarchy.source.edge_index.T
     tinted_graph(edges[edges[:, 0] < edges[:, 1]], margin.node, out, labels=names.tolist(), title=title)
-
-
-def _document(
-    outputs: list[str],
-    explanation: Explanation,
-    margin: Margin,
-    what: str,
-    colours: list[dict[str, Any]],
-    ids: Any,
-    out: Path | None,
-) -> dict[str, Any]:
-    return {
-        "outputs": dict(zip(outputs, explanation.output.tolist(), strict=True)),
-        "explained": what,
-        "value": margin.value,
-        "base": margin.base,
-        "substructures": colours,
-        "nodes": [{"id": i, "adds": v} for i, v in zip(ids.tolist(), margin.node.tolist(), strict=True)],
-        "picture": None if out is None else str(out),
-    }

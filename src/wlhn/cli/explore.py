@@ -7,28 +7,30 @@ from typing import Annotated
 
 import typer
 
-from wlhn.cli.common.output import DataRoot, Json, Seed, print_json
-from wlhn.cli.common.reading import Roles, SkipInvalid, read_like
+from wlhn.cli.common.options import with_flags
+from wlhn.cli.common.output import Json, print_json
+from wlhn.cli.common.reading import DataFlags
+from wlhn.errors import InputError
 
 
+@with_flags
 def explore(
     what: Annotated[str, typer.Argument(metavar="RUN|DATA", help="A run folder of `wlhn train`, or data.")],
-    out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("explorer.html"),
+    *,
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("explorer.html"),
     data: Annotated[
-        str | None, typer.Option("--data", help="With a run: data to show.", show_default="what it was trained on")
+        str | None, typer.Option(help="With a run: data to show.", show_default="what it was trained on")
     ] = None,
     rounds: Annotated[
         int | None, typer.Option(min=0, help="Without a run: rounds of refinement.", show_default="3")
     ] = None,
-    colours: Annotated[int, typer.Option(min=1, help="Colours on the page at most, the most frequent first.")] = 10_000,
-    role: Roles = None,
-    skip_invalid: SkipInvalid = False,
-    data_root: DataRoot = None,
-    seed: Seed = 0,
+    colours: Annotated[
+        int, typer.Option(min=1, help="At most this many colours on the page, the most frequent first.")
+    ] = 10_000,
+    reading: DataFlags,
     json: Json = False,
 ) -> None:
     """Write a self-contained page: the colour tree in the Poincaré disc, the graphs, and what a model says of them."""
-    from wlhn.errors import InputError
     from wlhn.inspection.explorer import explorer_document
     from wlhn.report.explorer import write_page
     from wlhn.runs.run_folder import is_run, load_run, read_config
@@ -43,7 +45,7 @@ def explore(
     name = what if trained is None else data or str(read_config(Path(what)).get("data", ""))
     if not name:
         raise InputError(f"{what}: does not say what it was trained on; name the data with --data")
-    dataset = read_like(name, () if trained is None else trained.columns, data_root, role, seed, skip_invalid)
+    dataset = reading.load_like(name, () if trained is None else trained.columns)
     document = explorer_document(dataset, trained, 3 if rounds is None else rounds, colours)
     write_page(document, out)
     if json:

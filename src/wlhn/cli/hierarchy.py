@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
+from wlhn.cli.common.options import with_flags
 from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table, working
 from wlhn.errors import InputError
 
@@ -17,35 +19,55 @@ if TYPE_CHECKING:
 
 Data = Annotated[str, typer.Argument(help="A known name (see `wlhn datasets`) or a path.")]
 Rounds = Annotated[int | None, typer.Option("--rounds", "-T", help="Rounds; without it, until none splits.")]
-Initial = Annotated[
-    str | None,
-    typer.Option(help="uniform, degree, label or features; without it, label where there are labels, else degree."),
-]
 EdgeLabels = Annotated[bool, typer.Option("--edge-labels", help="Count neighbours with the labels of their edges.")]
 
-Directed = Annotated[bool, typer.Option("--directed", help="Distinguish in-neighbours from out-neighbours.")]
+
+@dataclass(frozen=True)
+class TreeFlags:
+    """How nodes are coloured at the start and told apart."""
+
+    initial: Annotated[
+        str | None,
+        typer.Option(help="uniform, degree, label or features; without it, label where there are labels, else degree."),
+    ] = None
+    edge_labels: EdgeLabels = False
+    data_root: DataRoot = None
+    seed: Seed = 0
+
+    def refine(self, data: str, rounds: int | None, directed: bool = False) -> tuple[Dataset, Hierarchy]:
+        """A data set and its hierarchy; files that leave it open are read as `directed` too."""
+        from wlhn.data import load
+        from wlhn.hierarchy import refine
+
+        with working(f"reading {data}"):
+            dataset = load(data, data_root=self.data_root, seed=self.seed, directed=directed or None)
+        graphs = dataset.graphs
+        start: Any = self.initial or ("degree" if graphs.node_label is None else "label")
+        with working(f"refining {graphs.num_nodes:,} nodes and {graphs.num_edges:,} directed edges"):
+            return dataset, refine(graphs, rounds, start, self.edge_labels, directed)
 
 
+@with_flags
 def hierarchy(
     data: Data,
+    *,
     rounds: Rounds = None,
-    initial: Initial = None,
-    edge_labels: EdgeLabels = False,
-    directed: Directed = False,
+    tree: TreeFlags,
+    directed: Annotated[
+        bool, typer.Option("--directed", help="Distinguish in-neighbours from out-neighbours.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the hierarchy to this file (.npz).")] = None,
-    data_root: DataRoot = None,
-    seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Refine colours and show what the WL hierarchy of a data set looks like."""
     check_suffix(out, ".npz")
-    dataset, fitted = refined(data, rounds, initial, edge_labels, data_root, seed, directed)
+    dataset, fitted = tree.refine(data, rounds, directed)
     if out is not None:
         with working(f"writing {out}"):
             fitted.save(out)
     document = _described(dataset, fitted)
     if json:
-        print_json(document | {"out": None if out is None else str(out)})
+        print_json(document | {"out": out})
         return
     print_table(
         f"{dataset.name}: {document['tree_nodes']:,} tree nodes from {fitted.num_nodes:,} nodes, start {fitted.start}",
@@ -70,27 +92,6 @@ def check_suffix(out: Path | None, *suffixes: str) -> None:
         raise InputError(f"{out}: the name must end in {' or '.join(suffixes)}")
     if out.is_dir():
         raise InputError(f"{out}: is a folder; name a file")
-
-
-def refined(
-    data: str,
-    rounds: int | None,
-    initial: str | None,
-    edge_labels: bool,
-    data_root: Path | None,
-    seed: int,
-    directed: bool = False,
-) -> tuple[Dataset, Hierarchy]:
-    """A data set and its hierarchy, as the options ask for it; files that leave it open are read as `directed` too."""
-    from wlhn.data import load
-    from wlhn.hierarchy import refine
-
-    with working(f"reading {data}"):
-        dataset = load(data, data_root=data_root, seed=seed, directed=directed or None)
-    graphs = dataset.graphs
-    start: Any = initial or ("degree" if graphs.node_label is None else "label")
-    with working(f"refining {graphs.num_nodes:,} nodes and {graphs.num_edges:,} directed edges"):
-        return dataset, refine(graphs, rounds, start, edge_labels, directed)
 
 
 def _described(dataset: Dataset, fitted: Hierarchy) -> dict[str, Any]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table, working
+from wlhn.cli.common.options import given_by_user, with_flags
+from wlhn.cli.common.output import Json, print_json, print_values, working
 from wlhn.cli.common.progress import progress
-from wlhn.cli.common.reading import Roles, SkipInvalid, read_to_learn
+from wlhn.cli.common.reading import DataFlags
 from wlhn.cli.hierarchy import Data, EdgeLabels, check_suffix
 from wlhn.errors import InputError
 from wlhn.files import replacing, write_json
@@ -26,9 +27,11 @@ KINDS = ("wl", "oa", "wasserstein", "features")
 ONLY_FOR = {"gamma": "wasserstein", "continuous": "wasserstein", "code": "features", "min_graphs": "features"}
 
 
+@with_flags
 def kernel(
     context: typer.Context,
     data: Data,
+    *,
     kind: Annotated[str, typer.Option(help="wl, oa (optimal assignment), wasserstein, or features (explicit).")] = "oa",
     depth: Annotated[int, typer.Option("--depth", "-T", help="Rounds of refinement.")] = 5,
     start: Annotated[
@@ -57,10 +60,7 @@ def kernel(
     binning: Annotated[str, typer.Option(help="How numbers become categories: quantiles or k-means.")] = BINNINGS[0],
     bins: Annotated[int, typer.Option(help="Bins of each column of numbers, or clusters.")] = InputOptions.bins,
     out: Annotated[Path | None, typer.Option(help="Write the matrix to this file (.npz).")] = None,
-    role: Roles = None,
-    skip_invalid: SkipInvalid = False,
-    data_root: DataRoot = None,
-    seed: Seed = 0,
+    reading: DataFlags,
     json: Json = False,
 ) -> None:
     """Compare all graphs of a data set by their trees of colours.
@@ -71,11 +71,10 @@ def kernel(
     check_suffix(out, ".npz")
     check_choice("kind", kind, *KINDS)
     for name, only in ONLY_FOR.items():
-        source = context.get_parameter_source(name)
-        if only != kind and source is not None and source.name == "COMMANDLINE":
+        if only != kind and given_by_user(context, name):
             raise InputError(f"--{name.replace('_', '-')} belongs to --kind {only}; leave it out with --kind {kind}")
     with working(f"reading {data}"):
-        dataset = read_to_learn(data, data_root, role, None, None, skip_invalid, seed)
+        dataset = reading.load_to_learn(data)
     parameters = {
         "depth": depth,
         "start": None if start is None else _columns(start, dataset),
@@ -91,13 +90,11 @@ def kernel(
         document = _features(dataset, parameters | {"code": code, "min_graphs": min_graphs}, out)
     else:
         document = _matrix(dataset, kind, parameters, out)
-    document = {"name": dataset.name, "kind": kind, "graphs": len(dataset.graphs)} | document
-    document |= {"out": None if out is None else str(out)}
+    document |= {"out": out}
     if json:
-        print_json(document)
-        return
-    rows = [[name.replace("_", " "), _text(value)] for name, value in document.items() if value is not None]
-    print_table(f"{dataset.name}: {len(dataset.graphs):,} graphs, {kind}", ("", "value"), rows[3:])
+        print_json({"name": dataset.name, "kind": kind, "graphs": len(dataset.graphs)} | document)
+    else:
+        print_values(f"{dataset.name}: {len(dataset.graphs):,} graphs, {kind}", "", document)
 
 
 def _matrix(dataset: Dataset, kind: str, parameters: dict[str, Any], out: Path | None) -> dict[str, Any]:
@@ -178,9 +175,3 @@ def _ids(dataset: Dataset) -> list[str]:
 def _plain(y: Any) -> Any:
     """Numbers for JSON, which knows no NaN."""
     return [[_plain(v) for v in row] if np.ndim(row) else None if row != row else row for row in np.asarray(y).tolist()]
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(_text, value))
-    return f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if type(value) is int else str(value)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from wlhn.cli.common import options
 from wlhn.cli.common.output import Json, print_json, print_table
@@ -35,10 +34,10 @@ def models(
         return
     described = [each for owner in option_classes(model) for each in about_options(owner)]
     if json:
-        print_json([vars(each) for each in described])
+        print_json(described)
         return
     print_table(
         f"{model}: {model_class(model).about()}",
         ("option", "default", "values", "what it is"),
-        [(each.name, str(each.default), escape(each.values), escape(each.about)) for each in described],
+        [(each.name, str(each.default), each.values, each.about) for each in described],
     )

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from wlhn.cli.common.output import DataRoot, Json, Seed, note, print_json, scores_in_a_line
+from wlhn.cli.common.options import with_flags
+from wlhn.cli.common.output import Json, note, print_json, scores_in_a_line
 from wlhn.cli.common.progress import progress
-from wlhn.cli.common.reading import Roles, SkipInvalid, read_like, training_data_warning
+from wlhn.cli.common.reading import DataFlags, training_data_warning
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,21 +23,20 @@ if TYPE_CHECKING:
     from wlhn.training.scores import Scores
 
 
+@with_flags
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder of `wlhn train`.")],
     data: Annotated[str, typer.Argument(help="A known name or a path.")],
+    *,
     out: Annotated[
         Path,
-        typer.Option("--out", help="The file to write; - streams CSV to standard output, with --json JSON lines."),
+        typer.Option(help="The file to write; - streams CSV to standard output, with --json JSON lines."),
     ],
     raw_ids: Annotated[
         bool,
-        typer.Option("--raw-ids", help="CSV: leave ids as they are, also those that a spreadsheet takes for formulas."),
+        typer.Option("--raw-ids", help="CSV: leave ids as they are, even those that a spreadsheet takes for formulas."),
     ] = False,
-    role: Roles = None,
-    skip_invalid: SkipInvalid = False,
-    data_root: DataRoot = None,
-    seed: Seed = 0,
+    reading: DataFlags,
     json: Json = False,
 ) -> None:
     """Write predictions and probabilities with your own ids: .csv, .jsonl, .parquet, or - for a stream.
@@ -48,7 +48,7 @@ def predict(
     from wlhn.runs.trained import Unseen
 
     trained = load_run(run)
-    dataset = read_like(data, trained.columns, data_root, role, seed, skip_invalid)
+    dataset = reading.load_like(data, trained.columns)
     unseen = Unseen(0, 0, (0,) * (trained.colours.depth + 1))
     outputs: list[Any] = []
     streamed = str(out) == "-"

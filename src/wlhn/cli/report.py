@@ -13,9 +13,9 @@ from wlhn.errors import InputError
 
 def report(
     results: Annotated[Path, typer.Argument(help="The folder of results of `wlhn reproduce`.")] = Path("results"),
-    out: Annotated[Path, typer.Option("--out", help="The file to write.")] = Path("RESULTS.md"),
+    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("RESULTS.md"),
     table: Annotated[
-        list[str] | None, typer.Option("--table", help="Also a table of your own: its JSON file; repeatable.")
+        list[str] | None, typer.Option(help="Also a table of your own: its JSON file; repeatable.")
     ] = None,
     html: Annotated[
         bool, typer.Option("--html", help="Also as one offline page, figures and details included, beside --out.")
@@ -32,6 +32,6 @@ def report(
         raise InputError(f"{out}: is where the page goes; give --out a name that ends in .md")
     write_report(results, out, table or (), page)
     if json:
-        print_json({"out": str(out), "html": None if page is None else str(page)})
+        print_json({"out": str(out), "html": page})
     else:
         typer.echo(f"Written to {out}" + ("" if page is None else f" and {page}"))

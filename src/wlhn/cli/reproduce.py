@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +12,6 @@ from wlhn.cli.common import options
 from wlhn.cli.common.output import DataRoot, Json, Seed, note, print_json, print_table
 from wlhn.cli.common.progress import progress
 from wlhn.errors import InputError
-from wlhn.evaluation import DEFAULT_GRID
 from wlhn.options.portable import restart_portably
 
 if TYPE_CHECKING:
@@ -24,48 +23,41 @@ WHAT = (
 )
 
 
+@options.with_flags
 def reproduce(
     item: Annotated[str, typer.Argument(help=WHAT)],
-    dataset: Annotated[list[str] | None, typer.Option("--dataset", help="Only this data set (repeat it).")] = None,
-    model: Annotated[list[str] | None, typer.Option("--model", help="Only this model or variant (repeat it).")] = None,
-    grid: options.Grid = DEFAULT_GRID,
-    splits: options.Splits = None,
-    final_runs: options.FinalRuns = None,
-    out: Annotated[Path, typer.Option("--out", help="The folder of results; what is done is not done again.")] = Path(
+    *,
+    dataset: Annotated[list[str] | None, typer.Option(help="Only this data set; repeatable.")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Only this model or variant; repeatable.")] = None,
+    out: Annotated[Path, typer.Option(help="The folder of results; jobs that are done are not repeated.")] = Path(
         "results"
     ),
     check: Annotated[
         int | None,
-        typer.Option("--check", min=1, help="Do so many final runs of each result in the folder again, and compare."),
+        typer.Option(min=1, help="Repeat this many final runs of each result in the folder, and compare."),
     ] = None,
-    jobs: options.Jobs = None,
-    executor: options.ExecutorKind = "local",
-    address: options.Address = None,
-    retry_failed: options.RetryFailed = False,
+    asked: options.EvaluationFlags,
     plugin: options.Plugin = None,
-    portable: options.Portable = False,
     data_root: DataRoot = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Run a table or figure of the paper on the data that are there; stop and restart it as you like."""
-    from wlhn.evaluation.executor import Workers
+    """Run a table or figure of the paper on the data at hand; stop and restart it as you like."""
     from wlhn.experiments.catalogue import reproduce as run
     from wlhn.experiments.catalogue import wants_portable, watched
     from wlhn.experiments.request import Request
 
     options.load_plugins(plugin)
-
     request = Request(
         folder=out,
         datasets=tuple(dataset or ()),
         models=tuple(model or ()),
-        grid=grid,
-        splits=splits,
-        final_runs=final_runs,
+        grid=asked.grid,
+        splits=asked.splits,
+        final_runs=asked.final_runs,
         seed=seed,
-        workers=Workers(executor, jobs, address),
-        retry_failed=retry_failed,
+        workers=asked.workers,
+        retry_failed=asked.retry_failed,
         check=check,
         data_root=None if data_root is None else str(data_root),
     )
@@ -83,7 +75,7 @@ def reproduce(
             page.end_part(part.part, part.state, part.said)
             note(f"{part.part}: {part.verdict}")
     if json:
-        print_json([asdict(part) for part in parts])
+        print_json(parts)
     else:
         rows = [(part.part, part.shown or part.state) for part in parts]
         print_table(f"{item}, results in {out}", ("part", "result"), rows)

@@ -7,21 +7,19 @@ from typing import Annotated
 
 import typer
 
-from wlhn.cli.common.output import DataRoot, Json, Seed, print_classes, print_json, scores_in_a_line
-from wlhn.cli.common.reading import Roles, SkipInvalid, read_like, training_data_warning
+from wlhn.cli.common.options import with_flags
+from wlhn.cli.common.output import Json, print_classes, print_json, scores_in_a_line
+from wlhn.cli.common.reading import DataFlags, training_data_warning
 from wlhn.errors import InputError
 
 
+@with_flags
 def score(
     run: Annotated[Path, typer.Argument(help="A run folder of `wlhn train`.")],
     data: Annotated[str, typer.Argument(help="A known name or a path, with targets.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Also draw which class was taken for which: an .svg.")
-    ] = None,
-    role: Roles = None,
-    skip_invalid: SkipInvalid = False,
-    data_root: DataRoot = None,
-    seed: Seed = 0,
+    *,
+    out: Annotated[Path | None, typer.Option(help="Also draw which class was taken for which: an .svg.")] = None,
+    reading: DataFlags,
     json: Json = False,
 ) -> None:
     """Score a trained model on labelled data: every metric, class by class, and what was taken for what.
@@ -35,7 +33,7 @@ def score(
     trained = load_run(run)
     if out is not None and not trained.classes:
         raise InputError(f"--out {out}: would draw which class was taken for which, and the run has no classes")
-    dataset = read_like(data, trained.columns, data_root, role, seed, skip_invalid)
+    dataset = reading.load_like(data, trained.columns)
     scores = score_data(trained, dataset)
     if out is not None:
         confusion_matrix(scores.confusion, trained.classes, out, title=f"{run.name} on {dataset.name}")

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from wlhn.cli.common.output import DataRoot, Json, Out, Seed, print_json, print_table, write_rows
-from wlhn.cli.common.reading import Roles, SkipInvalid, read_like
+from wlhn.cli.common.options import with_flags
+from wlhn.cli.common.output import Json, Out, print_json, print_table, text, write_rows
+from wlhn.cli.common.reading import DataFlags
 from wlhn.errors import InputError
 from wlhn.options.checks import check_choice
 
@@ -20,25 +20,22 @@ if TYPE_CHECKING:
     from wlhn.runs.trained import Trained
 
 
+@with_flags
 def similar(
     run: Annotated[Path, typer.Argument(help="A run folder of `wlhn train`; with --by kernel it may be left out.")],
     data: Annotated[str | None, typer.Argument(help="A known name or a path.")] = None,
+    *,
     node: Annotated[
-        str | None, typer.Option("--node", help="The id of a node; GRAPH/NODE where there are several graphs.")
+        str | None, typer.Option(help="The id of a node; GRAPH/NODE where there are several graphs.")
     ] = None,
-    graph: Annotated[
-        str | None, typer.Option("--graph", help="The id of a graph; without ids, its position from 0.")
-    ] = None,
+    graph: Annotated[str | None, typer.Option(help="The id of a graph; without ids, its position from 0.")] = None,
     by: Annotated[
         str,
         typer.Option(help="model: the learned distance; kernel: optimal assignment of nodes in the tree, for graphs."),
     ] = "model",
     top: Annotated[int, typer.Option(min=1, help="How many to list.")] = 10,
     out: Out = None,
-    role: Roles = None,
-    skip_invalid: SkipInvalid = False,
-    data_root: DataRoot = None,
-    seed: Seed = 0,
+    reading: DataFlags,
     json: Json = False,
 ) -> None:
     """List the nearest nodes or graphs, by the learned hyperbolic distance or a kernel, beside their WL distance."""
@@ -53,8 +50,7 @@ def similar(
     if data is None and by == "model":
         raise InputError("similar: give a run folder and data; without a run, --by kernel compares graphs")
     trained = None if data is None else load_run(run)
-    read_as = () if trained is None else trained.columns
-    dataset = read_like(str(run) if data is None else data, read_as, data_root, role, seed, skip_invalid)
+    dataset = reading.load_like(data or str(run), () if trained is None else trained.columns)
     item = node_position(dataset, node) if node is not None else graph_position(dataset, graph or "")
     found, measure = _nearest(dataset, trained, item, node is not None, by, top)
     what = "graph" if node is None else "node"
@@ -76,17 +72,9 @@ def similar(
         return
     mine = described(item)
     title = f"{dataset.name}: nearest to {what} {mine['id']}" + (f" (class {mine['class']})" if classes else "")
-    columns = (
-        what,
-        *(["class"] if classes else []),
-        "learned distance" if measure == "distance" else "similarity",
-        "WL distance",
-    )
-    cells = [
-        (escape(row["id"]), *([escape(row["class"])] if classes else []), f"{row[measure]:.4f}", row["wl_distance"])
-        for row in rows
-    ]
-    print_table(escape(title), columns, cells)
+    measured_by = "learned distance" if measure == "distance" else "similarity"
+    columns = (what, *(["class"] if classes else []), measured_by, "WL distance")
+    print_table(title, columns, [[text(value) for value in row.values()] for row in rows])
 
 
 def _nearest(

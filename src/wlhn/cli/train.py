@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wlhn.cli.common import options
-from wlhn.cli.common.output import DataRoot, Json, Seed, print_classes, print_json, scores_in_a_line
+from wlhn.cli.common.output import Json, print_classes, print_json, scores_in_a_line
 from wlhn.cli.common.progress import progress
-from wlhn.cli.common.reading import Missing, Roles, SkipInvalid, TaskOption, read_to_learn
+from wlhn.cli.common.reading import TargetFlags
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,19 +20,13 @@ if TYPE_CHECKING:
     from wlhn.training.settings import Settings
 
 
-@options.with_settings
+@options.with_flags
 def train(
     data: Annotated[str, typer.Argument(help="A known name or a path; without it, built-in MUTAG.")] = "MUTAG",
     *,
-    model: options.Model = "wlhn",
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The run folder.", show_default="runs/DATA-MODEL-1, -2, …")
-    ] = None,
-    split: Annotated[
-        int | None, typer.Option("--split", min=0, help="Use the published split of this number, from 0.")
-    ] = None,
-    given: options.Given,
-    plugin: options.Plugin = None,
+    flags: options.ModelFlags,
+    out: Annotated[Path | None, typer.Option(help="The run folder.", show_default="runs/DATA-MODEL-1, -2, …")] = None,
+    split: Annotated[int | None, typer.Option(min=0, help="Use the published split with this number, from 0.")] = None,
     threads: Annotated[
         int, typer.Option(min=1, help="Threads; more are faster on large data and change the last bits of numbers.")
     ] = 1,
@@ -45,15 +39,11 @@ def train(
     ] = "cpu",
     portable: options.Portable = False,
     log: options.Log = None,
-    role: Roles = None,
-    task: TaskOption = None,
-    missing: Missing = None,
-    skip_invalid: SkipInvalid = False,
-    data_root: DataRoot = None,
-    seed: Seed = 0,
+    reading: TargetFlags,
     json: Json = False,
 ) -> None:
     """Train one model and keep it in a run folder; a run that was interrupted goes on in the same folder."""
+    given = flags.given()
     from wlhn.loops.parallel import torch_threads
     from wlhn.models.registry import MODELS
     from wlhn.runs.logging import Logger, make_logger
@@ -62,8 +52,8 @@ def train(
 
     if address is not None and workers == 1:
         raise InputError(f"--address {address} is that of a Ray cluster, which --workers 2 or more would use")
-    settings = Settings.of(model, **given)
-    dataset = read_to_learn(data, data_root, role, task, missing, skip_invalid, seed)
+    settings = Settings.of(flags.model, **given)
+    dataset = reading.load_to_learn(data)
     chosen = None
     if split is not None:
         if split >= len(dataset.splits):
@@ -87,7 +77,7 @@ def train(
             settings,
             out,
             split=chosen,
-            seed=seed,
+            seed=reading.seed,
             workers=workers,
             address=address,
             device=device,
@@ -98,7 +88,7 @@ def train(
     if json:
         print_json({"run": str(run.folder), **run.about, "settings": settings.to_json()})
     else:
-        _summarise(run, [data, *["--skip-invalid"] * skip_invalid], settings)
+        _summarise(run, [data, *["--skip-invalid"] * reading.skip_invalid], settings)
 
 
 def _draw(run: TrainedRun) -> None:

@@ -29,7 +29,7 @@ from wlhn.training.provenance import code_version
 from wlhn.training.settings import Settings, named_options, option_classes, unknown_option
 
 SHARED_PARAMETERS = """    model: A model by name, or its class. Default 'wlhn'.
-    validation_share: Share of the items that is held out to choose the epoch. Default 0.1.
+    validation_share: Share of the items held out to choose the epoch. Default 0.1.
     random_state: Seed of the weights, of dropout and of what is held out. Default 0."""
 
 

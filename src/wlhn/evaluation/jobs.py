@@ -94,7 +94,7 @@ def try_job(job: Job, folder: str | None, shared: Shared | None = None) -> JobRe
         shared.open()
         place = None if folder is None else Path(folder)
         return run_job(job, shared, checkpoint_path(place, job) if place and place.is_dir() else None)
-    except OSError:  # a full disk: no failure of the job, which the same command does again
+    except OSError:  # a full disk: no failure of the job, which the same command repeats
         raise
     except Exception:
         return Failure(traceback.format_exc())

@@ -6,13 +6,12 @@ Seconds depend on the machine, ratios much less. One file for each data set, `re
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from wlhn.bench.epoch import BATCH, CHANNELS, LAYERS, make_epoch
-from wlhn.bench.timing import alternate, threads
+from wlhn.bench.timing import alternate
 from wlhn.data.load import load
 from wlhn.errors import InputError
 from wlhn.evaluation.progress import Progress
@@ -20,6 +19,7 @@ from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.sections import NOT_RUN, what_was_learned
 from wlhn.experiments.table import command_for, known_key, read_paper
 from wlhn.files import read_json, write_json
+from wlhn.loops.parallel import torch_threads
 from wlhn.report.blocks import Block, TableBlock
 from wlhn.training.provenance import code_version, data_hash
 from wlhn.words import listed
@@ -47,13 +47,10 @@ def _measure(name: str, request: Request) -> dict[str, object]:
     dataset = load(name, data_root=request.data_root)
     request.say(name, Progress("measuring", 1))
     number = min(2, os.cpu_count() or 1)
-    with threads(number):
+    with torch_threads(number):
         epochs = {contestant: make_epoch(contestant, dataset) for contestant in CONTESTANTS}
-        for epoch in epochs.values():
-            epoch()  # compile, allocate
-        start = time.perf_counter()
-        best = alternate(epochs, 1)
-        rounds = min(MOST_ROUNDS, 2 + int(SECONDS / (time.perf_counter() - start)))
+        best = alternate(epochs, 1, warm_up=1)
+        rounds = min(MOST_ROUNDS, 2 + int(SECONDS / sum(best.values())))
         more = alternate(epochs, rounds - 1)
     return {
         "data": dataset.name,
@@ -92,9 +89,9 @@ def times_section(item: str, results: Path, link: str) -> list[Block]:
     rows = []
     for name, result in found.items():
         seconds = result["seconds"]
-        published = {c: paper["rows"][row][name] for c, row in (("gin", "GIN"), ("hgcn", "HGCN"), ("wlhn", "WLHN"))}
+        published = {c: paper["rows"][c.upper()][name] for c in CONTESTANTS}
         ratios = [
-            f"**{seconds[c] / seconds['gin']:.2f}** / {published[c] / published['gin']:.2f}" for c in ("hgcn", "wlhn")
+            f"**{seconds[c] / seconds['gin']:.2f}** / {published[c] / published['gin']:.2f}" for c in CONTESTANTS[1:]
         ]
         times = [f"{seconds[c]:.3f}" for c in CONTESTANTS]
         rows.append([name, *ratios, *times, str(result["threads"]), result["version"]])

@@ -2,8 +2,9 @@
 others are files of the user's.
 
 A column is a data set under a protocol; a row a model, perhaps with settings or a grid of its own (a variant);
-`settings` of a table hold for all its rows, whatever the grid, `settings_at` of a row on some columns. `paper` of a row
-is {column: [mean, standard deviation]}, with a word such as "OOR" where the paper has no number.
+`settings` of a table hold for all its rows, whatever the grid, and those of `settings_at` for some rows on some
+columns. `paper` of a row is {column: [mean, standard deviation]}, with a word such as "OOR" where the paper has no
+number.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 
 from wlhn.data.dataset import TargetLevel
 from wlhn.data.registry import known_name
+from wlhn.documents import from_json
 from wlhn.errors import InputError
 from wlhn.files import read_json
 from wlhn.training.settings import taken_by
@@ -23,7 +25,6 @@ from wlhn.words import listed
 
 FOLDER = Path(__file__).parent / "paper"
 FORM = '{"protocol": NAME, "columns": [{"key": DATA}], "rows": [{"model": MODEL, "name": TEXT, "settings": {…}}]}'
-KEYS = ("title", "about", "protocol", "level", "digits", "best_published", "settings", "columns", "rows")
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,15 @@ class Row:
     paper: Mapping[str, Any] = field(default_factory=dict)
     columns: tuple[str, ...] | None = None  # where it makes sense; everywhere where None
     grid: str | None = None  # that its settings are chosen from, whatever grid is asked for
-    settings_at: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # further ones, by column
 
-    def at(self, column: Column) -> Row:
-        """The row as it is on this column."""
-        return replace(self, settings={**self.settings, **self.settings_at.get(column.key, {})})
+
+@dataclass(frozen=True)
+class SettingsAt:
+    """Further settings of some rows on some columns."""
+
+    columns: tuple[str, ...]
+    rows: tuple[str, ...]
+    settings: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -64,8 +69,9 @@ class Table:
     about: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    level: TargetLevel  # what has targets
-    digits: int  # after the point
+    level: TargetLevel = "graph"  # what has targets
+    digits: int = 1  # after the point
+    settings_at: tuple[SettingsAt, ...] = ()
     best_published: Mapping[str, tuple[float, str]] = field(default_factory=dict)  # on the same folds: score, who
 
     def cells(self, datasets: Sequence[str] = (), models: Sequence[str] = ()) -> list[tuple[Column, Row]]:
@@ -82,7 +88,17 @@ class Table:
         chosen = [known_key("model", name, [*keys, *families]) for name in models]
         columns = [c for c in self.columns if not wanted or c.key in wanted]
         rows = [r for r in self.rows if not chosen or r.key in chosen or (r.model in families and r.model in chosen)]
-        return [(c, row.at(c)) for c in columns for row in rows if row.columns is None or c.key in row.columns]
+        return [
+            (c, self.row_at(row, c)) for c in columns for row in rows if row.columns is None or c.key in row.columns
+        ]
+
+    def row_at(self, row: Row, column: Column) -> Row:
+        """A row as it is on a column."""
+        settings = dict(row.settings)
+        for further in self.settings_at:
+            if column.key in further.columns and row.key in further.rows:
+                settings |= further.settings
+        return replace(row, settings=settings)
 
 
 def known_key(what: str, name: str, keys: list[str]) -> str:
@@ -106,28 +122,27 @@ def read_table(name: str) -> Table:
     [86.0, 7.4]
     """
     document, item = read_paper(name), item_key(name)
-    for key in document:
-        if key not in KEYS:
-            raise InputError(f"{name}: '{key}' is not known here; a table has the form {FORM}")
-    shared = {"protocol": document.get("protocol", "ten-fold"), "item": item}
+    shared = {"protocol": document.pop("protocol", "ten-fold"), "item": item}
+    settings = document.pop("settings", {})
     try:
-        return Table(
-            title=document.get("title", item),
-            about=document.get("about", ""),
-            columns=tuple(Column(**{"data": c["key"]} | shared | c) for c in document["columns"]),
-            rows=tuple(_row(row, document.get("settings", {})) for row in document["rows"]),
-            level=document.get("level", "graph"),
-            digits=document.get("digits", 1),
-            best_published=document.get("best_published", {}),
-        )
+        columns = [
+            from_json(Column, {"data": each["key"]} | shared | each, f"{name}, columns {k}", only_known=True)
+            for k, each in enumerate(document.pop("columns"))
+        ]
+        rows = [_row(each, settings, f"{name}, rows {k}") for k, each in enumerate(document.pop("rows"))]
+        described = {"title": item, "about": ""} | document
+        return from_json(Table, described, name, only_known=True, columns=tuple(columns), rows=tuple(rows))
+    except InputError as error:
+        raise InputError(f"{error}; a table has the form {FORM}") from None
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{name}: is not a table ({error}); it has the form {FORM}") from None
 
 
-def _row(row: Mapping[str, Any], settings: Mapping[str, Any]) -> Row:
-    own = {"settings": {**taken_by(row["model"], settings), **row.get("settings", {})}}
-    columns = {"columns": tuple(row["columns"]) if "columns" in row else None}
-    return Row(**{"key": row["model"], "name": row["model"], **row, **own, **columns})
+def _row(row: Mapping[str, Any], settings: Mapping[str, Any], where: str) -> Row:
+    model = row["model"]
+    own = {**taken_by(model, settings), **row.get("settings", {})}
+    named = {"key": model, "name": model} | dict(row)
+    return from_json(Row, named, where, only_known=True, settings=own, paper=row.get("paper", {}))
 
 
 def read_paper(name: str) -> dict[str, Any]:

@@ -32,10 +32,10 @@ from wlhn.models.machines.subtree import WLOA, WLSVM
 from wlhn.models.machines.wl_linear import WLLinear
 from wlhn.models.wlhn import WLHN, WLHNOptions
 from wlhn.nn.encoders import Channels
-from wlhn.nn.machine import TASKS, known_targets
+from wlhn.nn.machine import TASKS, known_targets, of_each_target
 from wlhn.nn.memory import shaped, within
 from wlhn.nn.model import Model
-from wlhn.nn.tree_machine import TreeMachine, of_each_target
+from wlhn.nn.tree_machine import TreeMachine
 from wlhn.ops.level import Points
 from wlhn.options.option import option
 

@@ -18,14 +18,13 @@ from torch import Tensor
 
 from wlhn.batching.colour_batch import check_edges
 from wlhn.errors import InputError
-from wlhn.nn.encoders import Channels, check_width
-from wlhn.nn.memory import check_graph_memory
+from wlhn.nn.encoders import check_width
+from wlhn.nn.memory import TASKS, check_graph_memory
 from wlhn.nn.model import Model
 from wlhn.nn.pooling import graph_of_node
 from wlhn.options.option import Options, option
 from wlhn.options.training import InputOptions
 
-TASKS = ("classification", "binary", "regression")
 LEAST = 1e-4  # probability of what was never seen
 
 
@@ -53,28 +52,24 @@ class MachineOptions(Options):
     rounds: int = option(3, "How many rounds of refinement, or hops, it looks.", at_least=0)
 
 
-class Machine(Model, ABC):
-    """The base of machines; they have no parameters, and gradients do not pass through them."""
+class FittedModel(Model, ABC):
+    """The base of models that are fitted in one go; they have no parameters, and gradients do not pass through them."""
 
     Options = MachineOptions
     Training = InputOptions
 
-    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
-        super().__init__(in_channels, out_channels, **keywords)
-        self.memory: dict[str, Tensor] = {}
-        self.learners: list[Any] = []
+    @property
+    @abstractmethod
+    def memory(self) -> dict[str, Tensor]:
+        """What a run folder keeps; empty before `fit`."""
 
     @abstractmethod
-    def features(self, inputs: Inputs) -> NDArray[Any]:
-        """One row for each graph (or node)."""
+    def fit_on(self, inputs: Inputs, y: Tensor, task: str, seed: int, rows: Tensor | None) -> None:
+        """`fit`, from a batch of graphs in NumPy."""
 
     @abstractmethod
-    def classifier(self, seed: int) -> Any:
-        """A scikit-learn classifier for these features."""
-
-    @abstractmethod
-    def regressor(self, seed: int) -> Any:
-        """A scikit-learn regressor for these features."""
+    def answer(self, inputs: Inputs) -> Tensor:
+        """`forward`, from a batch of graphs in NumPy."""
 
     def fit(
         self,
@@ -89,34 +84,14 @@ class Machine(Model, ABC):
         rows: Tensor | None = None,
     ) -> None:
         """Learn from graphs with targets as `wlhn.training.loss` has them: of all outputs, or of those in `rows`."""
-        given = {"x": x, "edge_index": edge_index, "batch": graph_of_node(x, batch), "y": y}
-        given |= {"task": torch.tensor(TASKS.index(task)), "seed": torch.tensor(seed)}
-        if_given = {"edge_attr": edge_attr, "rows": rows}
-        self.memory = given | {name: tensor for name, tensor in if_given.items() if tensor is not None}
-        features = self.features(self._inputs(x, edge_index, batch, edge_attr))
-        features = features if rows is None else features[rows.numpy()]
-        if task == "classification":
-            self.learners = [_learn(self.classifier(seed), features, y.numpy())]
-            return
-        columns = y.reshape(len(features), -1).numpy().T
-        make = self.classifier if task == "binary" else self.regressor
-        self.learners = [_learn(make(seed), features, column) for column in columns]
+        self.fit_on(self._inputs(x, edge_index, batch, edge_attr), y, task, seed, rows)
 
     @torch.no_grad()
     def forward(
         self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None
     ) -> Tensor:
         """Outputs (graphs or nodes, out_channels)."""
-        if not self.learners:
-            raise InputError(f"{type(self).__name__}: is not trained yet; call `fit` first")
-        features = self.features(self._inputs(x, edge_index, batch, edge_attr))
-        task = TASKS[int(self.memory["task"])]
-        if task == "classification":
-            return torch.from_numpy(_log_odds(self.learners[0], features, self.out_channels)).float()
-        if task == "regression":
-            return torch.from_numpy(np.stack([learner.predict(features) for learner in self.learners], axis=1)).float()
-        scores = [_log_odds(learner, features, 2) for learner in self.learners]
-        return torch.from_numpy(np.stack([score[:, 1] - score[:, 0] for score in scores], axis=1)).float()
+        return self.answer(self._inputs(x, edge_index, batch, edge_attr))
 
     def _inputs(self, x: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Inputs:
         check_width(x, self.in_channels)
@@ -124,16 +99,62 @@ class Machine(Model, ABC):
         edges = None if edge_attr is None else edge_attr.numpy()
         return Inputs(x.numpy(), edge_index.numpy(), graph_of_node(x, batch).numpy(), edges)
 
+    @property
+    def widths(self) -> tuple[int, int]:
+        """Columns of features of nodes and of edges."""
+        width, edge_width = (n if isinstance(n, int) else len(n) for n in (self.in_channels, self.edge_channels))
+        return width, edge_width
+
+    def check_fitted(self) -> None:
+        if not self.memory:
+            raise InputError(f"{type(self).__name__}: is not trained yet; call `fit` first")
+
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
         return dict(self.memory)
+
+
+class Machine(FittedModel):
+    """The base of machines that learn from features of graphs or nodes."""
+
+    memory: dict[str, Tensor] = {}  # noqa: RUF012  (replaced by `fit`, never changed)
+
+    @abstractmethod
+    def features(self, inputs: Inputs) -> NDArray[Any]:
+        """One row for each graph (or node)."""
+
+    @abstractmethod
+    def classifier(self, seed: int) -> Any:
+        """A scikit-learn classifier for these features."""
+
+    @abstractmethod
+    def regressor(self, seed: int) -> Any:
+        """A scikit-learn regressor for these features."""
+
+    def fit_on(self, inputs: Inputs, y: Tensor, task: str, seed: int, rows: Tensor | None) -> None:
+        given = {"y": y, "task": torch.tensor(TASKS.index(task)), "seed": torch.tensor(seed)}
+        graphs = {name: torch.from_numpy(array) for name, array in vars(inputs).items() if array is not None}
+        self.memory = graphs | given | ({} if rows is None else {"rows": rows})
+        features = self.features(inputs)
+        features = features if rows is None else features[rows.numpy()]
+        make = self.regressor if task == "regression" else self.classifier
+        self.learners = [_learn(make(seed), features, column, task) for column in of_each_target(y.numpy(), task)]
+
+    def answer(self, inputs: Inputs) -> Tensor:
+        self.check_fitted()
+        features, task = self.features(inputs), TASKS[int(self.memory["task"])]
+        if task == "classification":
+            outputs = _log_odds(self.learners[0], features, self.out_channels)
+        elif task == "regression":
+            outputs = np.stack([learner.predict(features) for learner in self.learners], axis=1)
+        else:
+            scores = [_log_odds(learner, features, 2) for learner in self.learners]
+            outputs = np.stack([score[:, 1] - score[:, 0] for score in scores], axis=1)
+        return torch.from_numpy(outputs).float()
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """Fit again on what `state_dict` gave, or something like it: it may come from anywhere."""
         m = state_dict
-        width, edge_width = (n if isinstance(n, int) else len(n) for n in (self.in_channels, self.edge_channels))
-        check_graph_memory(
-            m, width=width, edge_width=edge_width, outputs=self.out_channels, level=self.level, tasks=TASKS
-        )
+        check_graph_memory(m, *self.widths, outputs=self.out_channels, level=self.level)
         inputs = m["x"], m["edge_index"], m["batch"], m.get("edge_attr")
         self.fit(*inputs, y=m["y"], task=TASKS[int(m["task"])], seed=int(m["seed"]), rows=m.get("rows"))
 
@@ -145,14 +166,17 @@ def _log_odds(learner: Any, features: NDArray[Any], classes: int) -> NDArray[Any
     return scores
 
 
-def _learn(learner: Any, features: NDArray[Any], y: NDArray[Any]) -> Any:
+def _learn(learner: Any, features: NDArray[Any], y: NDArray[Any], task: str) -> Any:
     """Fit on the known targets: unknown ones weigh nothing."""
-    from sklearn.base import is_classifier
-
-    known = known_targets(y, "classification" if is_classifier(learner) else "regression")
+    known = known_targets(y, "regression" if task == "regression" else "classification")
     weight = np.zeros(len(y))
     weight[known] = 1
     return learner.fit(features, np.where(weight > 0, y, y[known[0]]), sample_weight=weight)
+
+
+def of_each_target(y: NDArray[Any], task: str) -> list[NDArray[Any]]:
+    """One column for each machine's targets."""
+    return [y] if task == "classification" else list(y.reshape(len(y), -1).T)
 
 
 def known_targets(y: NDArray[Any], task: str) -> NDArray[Any]:

@@ -18,15 +18,14 @@ from wlhn.errors import InputError
 from wlhn.hierarchy.checks import check_arrays
 from wlhn.hierarchy.hierarchy import Signature
 
+TASKS = ("classification", "binary", "regression")
 NEEDED, OPTIONAL = ("x", "edge_index", "batch", "y", "task", "seed"), ("edge_attr", "rows")
 SEEDS = 1 << 32  # scikit-learn's
 TREE = "tree."
 VALUES = (torch.float32, torch.float64, torch.int64)  # what features of nodes and edges are
 
 
-def check_graph_memory(
-    memory: Mapping[str, Tensor], *, width: int, edge_width: int, outputs: int, level: str, tasks: tuple[str, ...]
-) -> None:
+def check_graph_memory(memory: Mapping[str, Tensor], width: int, edge_width: int, *, outputs: int, level: str) -> None:
     """The tensors of a machine that was fitted, or an `InputError` that names the one that cannot be."""
     _named(memory, NEEDED, OPTIONAL)
     x, edge_index, batch = memory["x"], memory["edge_index"], memory["batch"]
@@ -38,7 +37,7 @@ def check_graph_memory(
     within("batch", batch, 0, nodes)
     if not nodes or (batch.diff() < 0).any() or (batch[edge_index[0]] != batch[edge_index[1]]).any():
         raise InputError("batch: must rise from node to node, and be the same at both ends of an edge")
-    for name, below in (("task", len(tasks)), ("seed", SEEDS)):
+    for name, below in (("task", len(TASKS)), ("seed", SEEDS)):
         shaped(name, memory[name], ())
         within(name, memory[name], 0, below)
     items = nodes if level == "node" else int(batch[-1]) + 1
@@ -50,36 +49,28 @@ def check_graph_memory(
         shaped("rows", memory["rows"], (len(memory["rows"]) if memory["rows"].ndim else 0,))
         within("rows", memory["rows"], 0, items)
         items = len(memory["rows"])
-    _check_targets(memory["y"], tasks[int(memory["task"])], items, outputs)
+    _check_targets(memory["y"], TASKS[int(memory["task"])], items, outputs)
 
 
 def check_tree_memory(
-    memory: Mapping[str, Tensor],
-    numbers: Iterable[str],
-    *,
-    rounds: int,
-    width: int,
-    edge_width: int,
-    outputs: int,
-    tasks: tuple[str, ...],
+    memory: Mapping[str, Tensor], width: int, edge_width: int, *, numbers: Iterable[str], rounds: int, outputs: int
 ) -> tuple[list[int], int]:
     """The tensors of a machine on the tree that was fitted, or an `InputError` that names the one that cannot be.
 
     Args:
         memory: what it remembers.
-        numbers: names of those that are its own to check.
-        rounds: the depth of its tree.
         width: features of a node.
         edge_width: features of an edge; 0 where it sees no edges.
+        numbers: names of those that are its own to check.
+        rounds: the depth of its tree.
         outputs: how many it has.
-        tasks: names of tasks.
 
     Returns:
         (how many colours its tree has at each depth, how many classes it knows: 0 for other tasks)
     """
     for name in memory.keys() & {"task"}:  # which says whether there are classes
-        within(name, shaped(name, memory[name], ()), 0, len(tasks))
-    classified = "task" in memory and tasks[int(memory["task"])] == "classification"
+        within(name, shaped(name, memory[name], ()), 0, len(TASKS))
+    classified = "task" in memory and TASKS[int(memory["task"])] == "classification"
     own = ("task", *(("classes",) if classified else ()), *numbers)
     _named(memory, chain(own, _tree_names(rounds, edge_width > 0)))
     classes = 0

@@ -9,7 +9,7 @@ A machine may put off a part of its fit until somebody asks for what it remember
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,20 +25,15 @@ from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy, refine
 from wlhn.kernels.matching import cut, tree_arrays, tree_from_arrays
 from wlhn.nn.encoders import Channels, check_width
-from wlhn.nn.machine import LEAST, TASKS, MachineOptions
-from wlhn.nn.memory import TREE, check_tree_memory, shaped
-from wlhn.nn.model import Model
-from wlhn.nn.pooling import graph_of_node
-from wlhn.options.training import InputOptions
+from wlhn.nn.machine import LEAST, FittedModel, Inputs
+from wlhn.nn.memory import TASKS, TREE, check_tree_memory, shaped
 
 Array = NDArray[Any]
 
 
-class TreeMachine(Model, ABC):
-    """The base of machines on the tree; they have no parameters, and gradients do not pass through them."""
+class TreeMachine(FittedModel):
+    """The base of machines on the tree."""
 
-    Options = MachineOptions
-    Training = InputOptions
     target_levels = ("graph",)
     sees_edges = True
 
@@ -82,28 +77,16 @@ class TreeMachine(Model, ABC):
     def lead(self, classes: int, wanted: int, rival: int) -> Array:
         """(machines,) which decision values, in which share, are the lead of one of three or more classes."""
 
-    def fit(
-        self,
-        x: Tensor,
-        edge_index: Tensor,
-        batch: Tensor | None,
-        edge_attr: Tensor | None,
-        *,
-        y: Tensor,
-        task: str,
-        seed: int = 0,
-        rows: Tensor | None = None,
-    ) -> None:
-        """Learn from graphs with targets as `wlhn.training.loss` has them: of all outputs, or of those in `rows`."""
-        self._fit(self.refined(x, edge_index, batch, edge_attr), y, task, seed, rows)
+    def fit_on(self, inputs: Inputs, y: Tensor, task: str, seed: int, rows: Tensor | None) -> None:
+        self._fit(self.refined(inputs), y, task, seed)
 
     def fit_on_colours(
         self, batch: ColourBatch, *, y: Tensor, task: str, seed: int = 0, rows: Tensor | None = None
     ) -> None:
         """The same from a batch of colours, `rounds` deep or deeper."""
-        self._fit(hierarchy_of(batch), y, task, seed, rows)
+        self._fit(hierarchy_of(batch), y, task, seed)
 
-    def _fit(self, hierarchy: Hierarchy, y: Tensor, task: str, seed: int, rows: Tensor | None) -> None:
+    def _fit(self, hierarchy: Hierarchy, y: Tensor, task: str, seed: int) -> None:
         hierarchy, targets = cut(hierarchy, self.options.rounds), y.numpy()
         self.remember(*self.learn(hierarchy, targets, task, seed), task, np.unique(targets))
 
@@ -124,11 +107,8 @@ class TreeMachine(Model, ABC):
         self.finish()
         return self._memory
 
-    def forward(
-        self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None
-    ) -> Tensor:
-        """Outputs (graphs or nodes, out_channels)."""
-        return self.outputs(self.refined(x, edge_index, batch, edge_attr))
+    def answer(self, inputs: Inputs) -> Tensor:
+        return self.outputs(self.refined(inputs))
 
     def run_on_colours(self, batch: ColourBatch) -> Tensor:
         """Outputs (graphs or nodes, out_channels) from a batch of colours, `rounds` deep or deeper."""
@@ -162,21 +142,16 @@ class TreeMachine(Model, ABC):
 
     @property
     def fitted_tree(self) -> Hierarchy:
-        self.finish()
-        if self._tree is None:
-            raise InputError(f"{type(self).__name__}: is not trained yet; call `fit` first")
+        self.check_fitted()
+        assert self._tree is not None
         return self._tree
 
-    def refined(self, x: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Hierarchy:
-        """The hierarchy of PyG's graphs, from the rows of x."""
-        check_width(x, self.in_channels)
-        ptr = np.concatenate([[0], np.cumsum(graph_of_node(x, batch).bincount().numpy())])
-        edges = edge_attr.numpy() if self.edge_channels and edge_attr is not None else None
-        graphs = Graphs.from_edges(edge_index.numpy(), node_ptr=ptr, edge_attr=edges)
-        return refine(graphs, self.options.rounds, x.numpy(), edges is not None)
-
-    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
-        return dict(self.memory)
+    def refined(self, inputs: Inputs) -> Hierarchy:
+        """The hierarchy of graphs, from the rows of their features."""
+        ptr = np.concatenate([[0], np.cumsum(np.bincount(inputs.batch))])
+        edges = inputs.edge_attr if self.edge_channels else None
+        graphs = Graphs.from_edges(inputs.edge_index, node_ptr=ptr, edge_attr=edges)
+        return refine(graphs, self.options.rounds, inputs.x, edges is not None)
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """Be as the machine was that gave this state, or something like it: it may come from anywhere."""
@@ -189,24 +164,11 @@ class TreeMachine(Model, ABC):
         self.recall(arrays)
 
     def _check(self, memory: Mapping[str, Tensor]) -> None:
-        width, edge_width = (n if isinstance(n, int) else len(n) for n in (self.in_channels, self.edge_channels))
-        colours, classes = check_tree_memory(
-            memory,
-            ("intercept", *self.numbers),
-            rounds=self.options.rounds,
-            width=width,
-            edge_width=edge_width,
-            outputs=self.out_channels,
-            tasks=TASKS,
-        )
+        names, rounds, outputs = ("intercept", *self.numbers), self.options.rounds, self.out_channels
+        colours, classes = check_tree_memory(memory, *self.widths, numbers=names, rounds=rounds, outputs=outputs)
         machines = {0: self.out_channels, 2: 1}.get(classes) or self.num_machines(classes)
         shaped("intercept", memory["intercept"], (machines,), (torch.float64,))
         self.check_numbers(memory, colours, machines)
-
-
-def of_each_target(y: Array, task: str) -> list[Array]:
-    """One column for each machine's targets."""
-    return [y] if task == "classification" else list(y.reshape(len(y), -1).T)
 
 
 def constant_answer(y: Array, task: str) -> float | None:

@@ -57,7 +57,7 @@ class TrainingOptions(InputOptions):
     optimizer: Literal["adam", "riemannian-adam"] = option("adam", "The optimizer.")
     weight_decay: float = option(0.0, "L2 penalty on the weights.", at_least=0)
     batch_size: int = option(128, "Graphs in a mini-batch.", at_least=1)
-    epochs: int = option(300, "Epochs at most.", at_least=1)
+    epochs: int = option(300, "Maximum number of epochs.", at_least=1)
     patience: int = option(50, "Epochs without improvement on the validation items before training stops.", at_least=1)
     monitor: Literal["metric", "loss"] = option("metric", "What has to improve on the validation items.")
     class_weights: Literal["none", "balanced"] = option(

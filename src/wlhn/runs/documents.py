@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,8 @@ from wlhn.training.settings import Settings
 def checked_config(where: Path, document: dict[str, Any]) -> TrainedConfig:
     """The fields of config.json, or an `InputError` that names the first that is wrong."""
     shift, scale = (_tensor(f"{where}, {name}", document.get(name)) for name in ("shift", "scale"))
-    config = from_json(TrainedConfig, document, where, shift=shift, scale=scale)
+    own = {each.name: document[each.name] for each in fields(TrainedConfig) if each.name in document}
+    config = from_json(TrainedConfig, own, where, only_known=True, shift=shift, scale=scale)
     outputs, classified = config.out_channels, config.task == "classification"
     _must(outputs >= 1, f"{where}, out_channels", "1 or more")
     names = outputs if classified else 0

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -111,8 +110,9 @@ def train(
             else:
                 from wlhn.training.data_parallel import fit_together
 
-                team = partial(fit_together, workers=workers, address=address)
-                fitted = team(problem, seed, ours / CHECKPOINT, tell, device=device)
+                fitted = fit_together(
+                    problem, seed, ours / CHECKPOINT, tell, workers=workers, address=address, device=device
+                )
         run = _described(problem, fitted, ours, {"seed": seed, "workers": workers, "device": device}, started)
         draw(run)
         positions = {part: getattr(problem.split, part).tolist() for part in PARTS}

@@ -54,25 +54,29 @@ def fit_together(
             last_told = epoch.epoch
             on_epoch(epoch)
 
-    with connected(address):
-        _train_on_cluster(problem, seed, checkpoint.resolve(), hear, workers, torch.get_num_threads(), device)
+    with connected(address), _heard(hear) as tell:
+        given = {
+            "dataset": [import_ray().put(problem.dataset)],  # in a list the reference itself arrives: a copy a node
+            "split": problem.split,
+            "settings": problem.settings.to_json(),
+            "seed": seed,
+            "checkpoint": str(checkpoint.resolve()),
+            "threads": torch.get_num_threads(),
+            "device": device,
+            "tell": tell,
+        }
+        _train_on_cluster(given, workers)
     return fit(problem, seed, checkpoint, hear)
 
 
-def _train_on_cluster(
-    problem: Problem,
-    seed: int,
-    checkpoint: Path,
-    hear: Callable[[Epoch], None],
-    workers: int,
-    threads: int,
-    device: str,
-) -> None:
+def _train_on_cluster(given: dict[str, Any], workers: int) -> None:
+    """Let so many workers do `_train_part`."""
     ray = import_ray()
     from ray.train import FailureConfig, RunConfig, ScalingConfig, TrainingFailedError
     from ray.train.torch import TorchConfig, TorchTrainer
 
-    needs = {"CPU": threads} | ({"GPU": 1} if device == "cuda" else {})
+    on_gpu = given["device"] == "cuda"
+    needs = {"CPU": given["threads"]} | ({"GPU": 1} if on_gpu else {})
     for kind, each in needs.items():
         found = int(ray.cluster_resources().get(kind, 0))
         if workers * each > found:
@@ -80,39 +84,25 @@ def _train_on_cluster(
             raise InputError(
                 f"workers: {workers} of {each_has} each are more than the cluster's {found} {kind}s; ask for fewer"
             )
-    backend = "cpu:gloo,cuda:nccl" if device == "cuda" else "gloo"  # counts are summed on the CPU in any case
-    storage = checkpoint.parent / ".ray"
-    with _heard(hear) as tell:
-        given = {
-            "dataset": [ray.put(problem.dataset)],  # in a list the reference itself arrives: one copy on each node
-            "split": problem.split,
-            "settings": problem.settings.to_json(),
-            "seed": seed,
-            "checkpoint": str(checkpoint),
-            "threads": threads,
-            "device": device,
-            "tell": tell,
-        }
-        trainer = TorchTrainer(
-            _train_part,
-            train_loop_config=given,
-            torch_config=TorchConfig(backend),
-            scaling_config=ScalingConfig(num_workers=workers, use_gpu=device == "cuda", resources_per_worker=needs),
-            run_config=RunConfig(
-                name=storage.name,
-                storage_path=str(storage.parent),
-                failure_config=FailureConfig(max_failures=LOSSES),
-            ),
-        )
-        try:
-            trainer.fit()
-        except TrainingFailedError as error:
-            last = str(error).strip().splitlines()[-1]
-            raise InputError(
-                f"workers: were lost {LOSSES + 1} times, so training was given up (the last time: {last})"
-            ) from None
-        finally:
-            shutil.rmtree(storage, ignore_errors=True)  # Ray's notes; ours are in the checkpoint
+    backend = "cpu:gloo,cuda:nccl" if on_gpu else "gloo"  # counts are summed on the CPU in any case
+    storage = Path(given["checkpoint"]).parent / ".ray"
+    failures = FailureConfig(max_failures=LOSSES)
+    trainer = TorchTrainer(
+        _train_part,
+        train_loop_config=given,
+        torch_config=TorchConfig(backend),
+        scaling_config=ScalingConfig(num_workers=workers, use_gpu=on_gpu, resources_per_worker=needs),
+        run_config=RunConfig(name=storage.name, storage_path=str(storage.parent), failure_config=failures),
+    )
+    try:
+        trainer.fit()
+    except TrainingFailedError as error:
+        last = str(error).strip().splitlines()[-1]
+        raise InputError(
+            f"workers: were lost {LOSSES + 1} times, so training was given up (the last time: {last})"
+        ) from None
+    finally:
+        shutil.rmtree(storage, ignore_errors=True)  # Ray's notes; ours are in the checkpoint
 
 
 def _train_part(given: dict[str, Any]) -> None:

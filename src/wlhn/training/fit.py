@@ -154,9 +154,8 @@ class _Run:
         self.model.train()
         total, count = 0.0, 0
         for k, batch in enumerate(shuffled if shuffled.shuffle else self.train):
-            y = self._targets(batch)
-            own = loss(self.problem.dataset.task, batch.outputs(self.model), y, self.problem.class_weight)
-            own, value, items = self.team.share(batch, y, own)
+            own = self._loss(batch, batch.outputs(self.model))
+            own, value, items = self.team.share(batch, self.problem.targets(batch), own)
             if not torch.isfinite(value):
                 self.first_nan = f"epoch {number}, batch {k + 1}: {first_nan(self.model, batch)}"
                 break
@@ -175,19 +174,15 @@ class _Run:
         value = sum(float(self._loss(batch, out)) * len(batch.items) for batch, out in outputs) / size
         items = np.concatenate([batch.items for batch, _ in outputs])
         predicted = torch.cat([out for _, out in outputs]) * self.problem.scale + self.problem.shift
-        score = math.nan
-        if torch.isfinite(predicted).all():
-            score = METRICS[self.problem.metric].score(self.problem.dataset.y[items], predicted.numpy())
+        score = self.problem.score(items, predicted) if torch.isfinite(predicted).all() else math.nan
         if not (math.isfinite(value) and math.isfinite(score)):
             self.first_nan = self.first_nan or f"epoch {len(self.history) + 1}, validation"
             return 0.0, 0.0
         return value, score
 
     def _loss(self, batch: Scored, outputs: Tensor) -> Tensor:
-        return loss(self.problem.dataset.task, outputs, self._targets(batch), self.problem.class_weight)
-
-    def _targets(self, batch: Scored) -> Tensor:
-        return self.problem.y[torch.from_numpy(batch.items)]
+        problem = self.problem
+        return loss(problem.dataset.task, outputs, problem.targets(batch), problem.class_weight)
 
     def _better(self, new: Epoch, old: Epoch) -> bool:
         """Whether an epoch improves on another; of equal metrics, the smaller loss."""
@@ -253,12 +248,10 @@ class _Run:
         )
 
         def score(outputs: Tensor) -> float:
-            predicted = (outputs * problem.scale + problem.shift).numpy()
-            return METRICS[problem.metric].rank(
-                METRICS[problem.metric].score(problem.dataset.y[valid.items], predicted)
-            )
+            found = problem.score(valid.items, outputs * problem.scale + problem.shift)
+            return METRICS[problem.metric].rank(found)
 
-        given = {"y": self._targets(train), "task": problem.dataset.task, "seed": self.seed, "score": score}
+        given = {"y": problem.targets(train), "task": problem.dataset.task, "seed": self.seed, "score": score}
         chosen = model.fit_afterwards(train.inputs, valid.inputs, **given)
         valid_loss, valid_metric = self._validate()
         return replace(best, valid_loss=valid_loss, valid_metric=valid_metric), chosen
@@ -276,14 +269,14 @@ def _fit_in_one_go(problem: Problem, model: Any, seed: int) -> Fitted:
     started, split, task = time.perf_counter(), problem.split, problem.dataset.task
     loader = problem.batches(split.train)
     batch = loader.collate(loader.index)  # all of them
-    given, y = batch.inputs, problem.y[torch.from_numpy(batch.items)]
+    given, y = batch.inputs, problem.targets(batch)
     if isinstance(given, NodeBatch):
         model.fit(given.x, given.edge_index, given.batch, given.edge_attr, y=y, task=task, seed=seed, rows=batch.rows)
     else:
         model.fit_on_colours(given, y=y, task=task, seed=seed, rows=batch.rows)
     train_loss = float(loss(task, batch.outputs(model), y))
     items, outputs = problem.outputs(model, split.valid)
-    metric = METRICS[problem.metric].score(problem.dataset.y[items], outputs.numpy())
+    metric = problem.score(items, outputs)
     y = problem.y[torch.from_numpy(items)]
     valid_loss = float(loss(task, (outputs - problem.shift) / problem.scale, y))
     epoch = Epoch(1, train_loss, valid_loss, metric, time.perf_counter() - started)

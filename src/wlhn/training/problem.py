@@ -22,7 +22,7 @@ from wlhn.models.registry import build_model, model_class
 from wlhn.options.training import TrainingOptions
 from wlhn.training.balance import balanced_weights
 from wlhn.training.loss import check_targets
-from wlhn.training.metrics import metric_of
+from wlhn.training.metrics import METRICS, metric_of
 from wlhn.training.settings import Settings
 
 GRAPHS_AT_A_TIME = 256  # where no batch size is set: models without mini-batches, and answers
@@ -123,6 +123,14 @@ class Problem:
             return Scored(self.collator.batch(index), nodes[rows], torch.from_numpy(rows))
 
         return Loader(collate, graphs, batch_size, shuffle, shuffle_seed or 0)
+
+    def targets(self, batch: Scored) -> Tensor:
+        """What outputs for a batch are compared with."""
+        return self.y[torch.from_numpy(batch.items)]
+
+    def score(self, items: NDArray[Any], outputs: Tensor) -> float:
+        """How good outputs, in the targets' own units, are by the metric."""
+        return METRICS[self.metric].score(self.dataset.y[items], outputs.numpy())
 
     def stream(self, items: NDArray[Any]) -> Iterator[Scored]:
         """Batches that cover these items, made one by one and not kept."""

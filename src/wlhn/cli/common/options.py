@@ -1,65 +1,53 @@
-"""Options of models and training on the command line, made from where each is written down (`wlhn.options`)."""
+"""Flags that commands share. A parameter of a command that is a dataclass stands for a flag for each of its fields.
+
+Options of models and training become flags from where each is written down (`wlhn.options`).
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
 from wlhn.cli.common.first_use import begin_compiling
 from wlhn.errors import InputError
+from wlhn.evaluation import DEFAULT_GRID
 from wlhn.options.network import NetworkOptions
 from wlhn.options.option import choices_of
 from wlhn.options.portable import restart_portably
 from wlhn.options.training import TrainingOptions
 
-Given = dict[str, Any]  # the settings that somebody gave, by name
+if TYPE_CHECKING:
+    from wlhn.evaluation.executor import Workers
 
-Model = Annotated[str, typer.Option("--model", help="A model by name; `wlhn models` lists them.")]
+Class = TypeVar("Class")
+SHARED = {each.name: (owner, each) for owner in (NetworkOptions, TrainingOptions) for each in fields(owner)}
+
 Set = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="Any option of the model, as often as wanted; `wlhn models MODEL` lists them.",
+        help="Any option of the model; repeatable. `wlhn models MODEL` lists them.",
     ),
 ]
 Plugin = Annotated[
     list[Path] | None,
-    typer.Option("--plugin", help="A Python file that registers models, data sets or protocols; repeatable."),
-]
-Grid = Annotated[
-    str,
-    typer.Option(
-        "--grid", help="lean, fair, paper, defaults (one candidate), or a JSON file of settings to choose from."
-    ),
+    typer.Option(help="A Python file that registers models, data sets or protocols; repeatable."),
 ]
 Splits = Annotated[
     int | None,
-    typer.Option("--splits", min=1, help="Only the first splits; the results say so.", show_default="all"),
+    typer.Option(min=1, help="Only the first splits; the results say so.", show_default="all"),
 ]
-Log = Annotated[
-    str | None, typer.Option("--log", help="Also tell tensorboard, mlflow or wandb how it goes.", show_default="none")
-]
-FinalRuns = Annotated[
-    int | None, typer.Option("--final-runs", min=1, help="Final runs on each split.", show_default="as the protocol")
-]
-RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Try jobs again that failed.")]
-Jobs = Annotated[
-    int | None,
-    typer.Option("--jobs", min=1, help="Local processes at work; numbers do not depend on it.", show_default="1"),
-]
-ExecutorKind = Annotated[
-    str, typer.Option("--executor", help="Who does the jobs: local processes, or a ray cluster (as many as its CPUs).")
-]
+Log = Annotated[str | None, typer.Option(help="Also log to tensorboard, mlflow or wandb.", show_default="none")]
 Address = Annotated[
     str | None,
-    typer.Option("--address", help="Of the Ray cluster, HOST:PORT.", show_default="one found here, else a new one"),
+    typer.Option(help="Address of the Ray cluster, HOST:PORT.", show_default="one found here, else a new one"),
 ]
 
 
@@ -75,57 +63,110 @@ Portable = Annotated[
         "--portable",
         callback=_portable,
         is_eager=True,
-        help="Hold instruction sets to AVX2, so that other x86-64 processors give the same numbers; slower.",
+        help="Restrict instruction sets to AVX2, so that other x86-64 processors give the same numbers; slower.",
     ),
 ]
 
 
-def flags() -> list[inspect.Parameter]:
-    """A flag for each option that all networks share; without a value, so that what was given can be told."""
-    shared = {each.name: (each, owner) for owner in (NetworkOptions, TrainingOptions) for each in fields(owner)}
-    made = []
-    for name, (each, owner) in shared.items():
-        choices = choices_of(owner, name)
-        about = each.metadata["about"] + (f" One of {', '.join(choices)}." if choices else "")
-        info = typer.Option(help=about, show_default=str(each.default))
-        annotation = Annotated[type(each.default) | None, info]  # type: ignore[valid-type]
-        made.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
-    return made
-
-
-def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose parameter `given` becomes a flag for each option of networks, and `--set` for all others."""
-    known = inspect.signature(command, eval_str=True)
-    ours = {each.name: each for each in flags()}
-    set_ = inspect.Parameter("set_", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Set)
+def with_flags(command: Callable[..., None]) -> Callable[..., None]:
+    """A command as typer takes it: a flag for each field of the dataclasses among its parameters."""
+    known, keyword_only = inspect.signature(command, eval_str=True), inspect.Parameter.KEYWORD_ONLY
+    groups: dict[str, Any] = {
+        each.name: each.annotation for each in known.parameters.values() if is_dataclass(each.annotation)
+    }
     parameters: list[inspect.Parameter] = []
     for each in known.parameters.values():
-        parameters += [*ours.values(), set_] if each.name == "given" else [each.replace(kind=set_.kind)]
+        if each.name not in groups:
+            parameters.append(each.replace(kind=keyword_only))
+            continue
+        hints = get_type_hints(each.annotation, include_extras=True)
+        for flag in fields(each.annotation):
+            parameters.append(
+                inspect.Parameter(flag.name, keyword_only, default=flag.default, annotation=hints[flag.name])
+            )
 
     @wraps(command)
     def wrapped(**arguments: Any) -> None:
-        if arguments["model"] == "wlhn":  # others compile less, or nothing
-            begin_compiling()
-        flagged = {name: value for name in ours if (value := arguments.pop(name)) is not None}
-        load_plugins(arguments.get("plugin"))
-        texts = set_beside(arguments["model"], flagged, arguments.pop("set_"))
-        command(**arguments, given=flagged | texts)
+        for name, group in groups.items():
+            arguments[name] = group(**{flag.name: arguments.pop(flag.name) for flag in fields(group)})
+        command(**arguments)
 
     wrapped.__signature__ = known.replace(parameters=parameters)  # type: ignore[attr-defined]
     wrapped.__annotations__ = {}
     return wrapped
 
 
-def set_beside(model: str, flagged: Given, texts: list[str] | None) -> Given:
-    """The options that `--set` gives, none of which has a flag that was used."""
-    if not texts:
-        return {}
-    from wlhn.training.settings import parse_settings
+def given_by_user(context: typer.Context, parameter: str) -> bool:
+    """Whether a parameter was given in this call, and has not its default."""
+    source = context.get_parameter_source(parameter)
+    return source is not None and source.name == "COMMANDLINE"
 
-    values = parse_settings(model, texts)
-    for name in flagged.keys() & values.keys():
-        raise InputError(f"{name}: given by --{name.replace('_', '-')} and by --set; give it once")
-    return values
+
+def _with_shared_options(flags: type[Class]) -> type[Class]:
+    """A dataclass with one more flag for each option that all networks share: None, so that what was given shows."""
+    for name, (owner, each) in SHARED.items():
+        choices = choices_of(owner, name)
+        about = each.metadata["about"] + (f" One of {', '.join(choices)}." if choices else "")
+        info = typer.Option(help=about, show_default=str(each.default))
+        flags.__annotations__[name] = Annotated[type(each.default) | None, info]
+        setattr(flags, name, None)
+    return dataclass(frozen=True)(flags)
+
+
+@_with_shared_options
+class ModelFlags:
+    """A model and its settings."""
+
+    model: Annotated[str, typer.Option(help="A model by name; `wlhn models` lists them.")] = "wlhn"
+    plugin: Plugin = None
+    set_: Set = None
+
+    def given(self) -> dict[str, Any]:
+        """The settings that somebody gave, by flags or by `--set`; call it first, as plugins may bring the model."""
+        if self.model == "wlhn":  # others compile less, or nothing
+            begin_compiling()
+        load_plugins(self.plugin)
+        flagged = {name: value for name in SHARED if (value := getattr(self, name)) is not None}
+        if not self.set_:
+            return flagged
+        from wlhn.training.settings import parse_settings
+
+        values = parse_settings(self.model, self.set_)
+        for name in flagged.keys() & values.keys():
+            raise InputError(f"{name}: given by --{name.replace('_', '-')} and by --set; give it once")
+        return flagged | values
+
+
+@dataclass(frozen=True)
+class EvaluationFlags:
+    """How thorough an evaluation is, and who does its jobs."""
+
+    grid: Annotated[
+        str,
+        typer.Option(help="lean, fair, paper, defaults (one candidate), or a JSON file of settings to choose from."),
+    ] = DEFAULT_GRID
+    splits: Splits = None
+    final_runs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Final runs on each split.", show_default="as the protocol"),
+    ] = None
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of local processes; it does not change the numbers.", show_default="1"),
+    ] = None
+    executor: Annotated[
+        str,
+        typer.Option(help="Where jobs run: local (processes here) or ray (all CPUs of a cluster)."),
+    ] = "local"
+    address: Address = None
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Retry jobs that failed.")] = False
+    portable: Portable = False
+
+    @property
+    def workers(self) -> Workers:
+        from wlhn.evaluation.executor import Workers
+
+        return Workers(self.executor, self.jobs, self.address)
 
 
 def load_plugins(paths: list[Path] | None) -> None:

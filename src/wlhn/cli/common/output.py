@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,22 +15,21 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from wlhn.documents import to_json
+
 if TYPE_CHECKING:
     from wlhn.training.scores import Scores
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document for scripts instead of text.")]
-Seed = Annotated[
-    int, typer.Option("--seed", min=0, help="Seed of all that is random: splits, weights, generated data.")
-]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text, for scripts.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all that is random: splits, weights, generated data.")]
 DataRoot = Annotated[
     Path | None,
-    typer.Option("--data-root", envvar="WLHN_DATA", help="Folder with data sets; looked at before cache and network."),
+    typer.Option(envvar="WLHN_DATA", help="Folder with data sets, searched before the cache and the network."),
 ]
 
 Out = Annotated[
     Path | None,
     typer.Option(
-        "--out",
         help="Also write the table: .csv, .jsonl, .parquet; - streams CSV (with --json, JSON lines) and nothing else.",
     ),
 ]
@@ -57,7 +57,8 @@ def working(on: str) -> Iterator[None]:
 
 
 def print_json(document: Any) -> None:
-    typer.echo(json.dumps(document, indent=2, allow_nan=False))
+    """A document, dataclasses in it as objects and paths as texts."""
+    typer.echo(json.dumps(to_json(document), indent=2, allow_nan=False, default=os.fspath))
 
 
 def write_rows(out: Path, rows: Sequence[dict[str, Any]], as_json: bool) -> bool:
@@ -77,11 +78,39 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
     table, rows = Table(header_style="bold"), list(rows)
     for k, column in enumerate(columns):
         words = k == 0 or any(str(row[k])[:1].isalpha() for row in rows)
-        table.add_column(column, justify="left" if words else "right", overflow="fold")
+        table.add_column(escape(column), justify="left" if words else "right", overflow="fold")
     for row in rows:
-        table.add_row(*(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row))
+        table.add_row(*(escape(f"{cell:,}" if isinstance(cell, int) else str(cell)) for cell in row))
     typer.echo(title)  # not the table's own title, which wraps at the table's width
     Console(width=None if console.is_terminal else WIDE).print(table)
+
+
+def print_records(title: str, records: Sequence[object]) -> None:
+    """Dataclasses as a table, a column for each name that they have in JSON, but for those that all leave empty."""
+    rows = [to_json(record) for record in records]
+    names = [name for name in rows[0] if any(row[name] is not None for row in rows)]
+    print_table(
+        title, [name.replace("_", " ") for name in names], [[text(row[name]) for name in names] for row in rows]
+    )
+
+
+def print_values(title: str, heading: str, values: Mapping[str, Any]) -> None:
+    """Values below each other, with their names; those that are None are left out."""
+    rows = [(name.replace("_", " "), text(value)) for name, value in values.items() if value is not None]
+    print_table(title, (heading, "value"), rows)
+
+
+def text(value: Any) -> str:
+    """A value for people: numbers with four digits, or with commas between thousands.
+
+    >>> text(1234567), text(0.00012345), text(2320.91), text([0.5, 1]), text(True)
+    ('1,234,567', '0.0001234', '2,320.9', '0.5, 1', 'True')
+    """
+    if isinstance(value, list | tuple):
+        return ", ".join(map(text, value))
+    if isinstance(value, float):
+        return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{value:,}" if type(value) is int else str(value)
 
 
 def scores_in_a_line(scores: Scores, without: str = "") -> str:
@@ -97,9 +126,9 @@ def print_classes(scores: Scores, items: str) -> None:
     if not scores.classes:
         return
     few = len(scores.classes) <= MANY
-    taken = [escape(f"as {each.name}") for each in scores.classes] if few else []
+    taken = [f"as {each.name}" for each in scores.classes] if few else []
     rows = [
-        (escape(each.name), each.items, f"{each.precision:.3f}", f"{each.recall:.3f}", *(row if few else ()))
+        (each.name, each.items, f"{each.precision:.3f}", f"{each.recall:.3f}", *(row if few else ()))
         for each, row in zip(scores.classes, scores.confusion, strict=True)
     ]
     title = f"{scores.items} {items} by class" + ", and what they were taken for" * few

@@ -3,74 +3,79 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wlhn.cli.common.output import note
+from wlhn.cli.common.output import DataRoot, Seed, note
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
     from wlhn.data import Dataset
-    from wlhn.data.dataset import Role
-
-Roles = Annotated[
-    list[str] | None, typer.Option("--role", help="What a column of your own tables is: NAME=ROLE, repeatable.")
-]
-TaskOption = Annotated[
-    str | None,
-    typer.Option(
-        "--task", help="classification or regression, where targets could be either.", show_default="inferred"
-    ),
-]
-Missing = Annotated[
-    str | None,
-    typer.Option("--missing", help="What stands for an unknown target beside an empty cell: --missing=-1."),
-]
-SkipInvalid = Annotated[bool, typer.Option("--skip-invalid", help="Leave out molecules that cannot be read.")]
+    from wlhn.data.dataset import Column, Role
 
 
-def read_to_learn(
-    data: str,
-    data_root: Path | None,
-    role: list[str] | None,
-    task: str | None,
-    missing: str | None,
-    skip_invalid: bool,
-    seed: int,
-) -> Dataset:
-    """A data set to learn from; what its readers had to decide is said on standard error."""
-    from wlhn.data.load import load
+@dataclass(frozen=True)
+class DataFlags:
+    """How data are read."""
 
-    options: dict[str, Any] = {"task": task, "missing": missing, "skip_invalid": skip_invalid}
-    dataset = load(
-        data, data_root=data_root, roles=parse_roles(role), seed=seed, progress=sys.stderr.isatty(), **options
+    role: Annotated[
+        list[str] | None, typer.Option(help="What a column of your own tables is: NAME=ROLE, repeatable.")
+    ] = None
+    skip_invalid: Annotated[bool, typer.Option("--skip-invalid", help="Leave out molecules that cannot be read.")] = (
+        False
     )
-    for each in dataset.notes:
-        note(f"{dataset.name}: {each}")
-    return dataset
+    data_root: DataRoot = None
+    seed: Seed = 0
+
+    def load(self, data: str, **further: Any) -> Dataset:
+        """A data set, read as the flags say; `further` are options of `wlhn.data.load`."""
+        from wlhn.data.load import load
+
+        return load(
+            data,
+            data_root=self.data_root,
+            roles=parse_roles(self.role),
+            skip_invalid=self.skip_invalid,
+            seed=self.seed,
+            progress=sys.stderr.isatty(),
+            **further,
+        )
+
+    def load_to_learn(self, data: str) -> Dataset:
+        """A data set to learn from; what its readers had to decide is said on standard error."""
+        dataset = self.load(data)
+        for each in dataset.notes:
+            note(f"{dataset.name}: {each}")
+        return dataset
+
+    def load_like(self, data: str, columns: Sequence[Column]) -> Dataset:
+        """A data set whose columns are read as those of the training data were."""
+        dataset = self.load(data, like=columns)
+        if skipped := dataset.skipped:
+            many = f"{len(skipped)} molecule{'s' * (len(skipped) > 1)}"
+            note(f"{dataset.name}: {many} could not be read, the first {skipped[0].id}: {skipped[0].why}")
+        return dataset
 
 
-def read_like(
-    data: str, columns: Any, data_root: Path | None, role: list[str] | None, seed: int, skip_invalid: bool = False
-) -> Dataset:
-    """A data set whose columns are read as those of the training data were."""
-    from wlhn.data.load import load
+@dataclass(frozen=True)
+class TargetFlags(DataFlags):
+    """How data are read, and what their targets are."""
 
-    dataset = load(
-        data,
-        data_root=data_root,
-        roles=parse_roles(role),
-        like=columns,
-        skip_invalid=skip_invalid,
-        seed=seed,
-        progress=sys.stderr.isatty(),
-    )
-    if skipped := dataset.skipped:
-        many = f"{len(skipped)} molecule{'s' * (len(skipped) > 1)}"
-        note(f"{dataset.name}: {many} could not be read, the first {skipped[0].id}: {skipped[0].why}")
-    return dataset
+    task: Annotated[
+        str | None,
+        typer.Option(help="classification or regression, where targets could be either.", show_default="inferred"),
+    ] = None
+    missing: Annotated[
+        str | None,
+        typer.Option(help="What stands for an unknown target beside an empty cell: --missing=-1."),
+    ] = None
+
+    def load(self, data: str, **further: Any) -> Dataset:
+        return super().load(data, task=self.task, missing=self.missing, **further)
 
 
 def training_data_warning(run: Path, dataset: Dataset, level: str) -> str:

@@ -31,9 +31,9 @@ from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.kept import can_keep, kept_matrix, square_of
 from wlhn.kernels.matching import cut
 from wlhn.nn.encoders import Channels, check_width
-from wlhn.nn.machine import MachineOptions, known_targets
+from wlhn.nn.machine import MachineOptions, known_targets, of_each_target
 from wlhn.nn.memory import shaped, within
-from wlhn.nn.tree_machine import TreeMachine, constant_answer, of_each_target
+from wlhn.nn.tree_machine import TreeMachine, constant_answer
 from wlhn.options.option import option
 
 Array = NDArray[Any]

@@ -16,7 +16,6 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from wlhn.errors import InputError
 from wlhn.loops.grouping import group_by_target
-from wlhn.nn.encoders import Channels
 from wlhn.nn.machine import Inputs, Machine, MachineOptions
 from wlhn.options.option import option
 
@@ -42,9 +41,6 @@ class NeighbourhoodTrees(Machine):
 
     Options = NeighbourhoodTreesOptions
     target_levels = ("node",)
-
-    def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
-        super().__init__(in_channels, out_channels, **keywords)
 
     def features(self, inputs: Inputs) -> NDArray[Any]:
         """A node's own features and the statistics of all rounds, side by side."""
