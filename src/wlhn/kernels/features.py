@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from wlhn.data.dataset import labels_of
 from wlhn.hierarchy import colour_names
 from wlhn.kernels.base import TreeTransformer
 from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.dense import check_fits
 from wlhn.kernels.explicit import Code, coded_rows, for_scikit_learn, largest_counts
-from wlhn.kernels.reading import edge_label_names
 from wlhn.options.checks import check_at_least, check_choice
 
 Array = NDArray[Any]
@@ -70,7 +70,7 @@ class WLFeatures(TreeTransformer):
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """`t.c substructure` for colour c of depth t (see `colour_names`); for thermometers with ` ≥ k` behind."""
         check_is_fitted(self, "kept_")
-        hierarchy, edges = self.hierarchy_, edge_label_names(self.columns_)
+        hierarchy, edges = self.hierarchy_, labels_of(self.columns_, edge=True)
         if edges and hierarchy.edge_values is not None:
             labels = np.array([str(edges[value]) for value in hierarchy.edge_values.tolist()])
             hierarchy = replace(hierarchy, edge_values=labels)

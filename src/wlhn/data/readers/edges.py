@@ -13,8 +13,7 @@ from wlhn.loops.grouping import group_by_target
 
 
 def simple_graphs(
-    source: NDArray[Any],
-    target: NDArray[Any],
+    ends: NDArray[Any] | tuple[NDArray[Any], NDArray[Any]],
     node_ptr: NDArray[Any],
     *,
     self_loops: bool,
@@ -25,9 +24,10 @@ def simple_graphs(
     """Graphs without duplicate edges (the first one stands) and, unless wanted, without self-loops; with notes on both.
 
     >>> import numpy as np
-    >>> simple_graphs(np.array([0, 0, 1]), np.array([1, 1, 1]), np.array([0, 2]), self_loops=False)
+    >>> simple_graphs(np.array([[0, 0, 1], [1, 1, 1]]), np.array([0, 2]), self_loops=False)
     (Graphs(1 graph, 2 nodes, 1 directed edges), ('1 duplicate edge dropped', '1 self-loop dropped'))
     """
+    source, target = ends
     row_ptr, neighbour, order = group_by_target(source, target, int(node_ptr[-1]))
     keep, doubled, loops = once_each(row_ptr, neighbour, self_loops)
     if doubled or loops:

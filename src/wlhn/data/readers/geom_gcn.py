@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from wlhn.data.dataset import Column, Dataset, class_indices
 from wlhn.data.readers.archive import read_whole
-from wlhn.data.readers.edges import simple_graphs
+from wlhn.data.readers.edges import both_ways, simple_graphs
 from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.text import quoted, read_integers
 from wlhn.data.splits import PARTS, Split, read_mask_split
@@ -50,8 +50,8 @@ def read_geom_gcn(
     edges = _read_edges(path / EDGES, len(label))
     copies = duplicates(edges, label)
     if not directed:
-        edges = np.concatenate([edges, edges[edges[:, 0] != edges[:, 1], ::-1]])
-    graphs, notes = simple_graphs(edges[:, 0], edges[:, 1], np.array([0, len(label)]), self_loops=self_loops, x=x)
+        edges = both_ways(edges.T, True).T
+    graphs, notes = simple_graphs(edges.T, np.array([0, len(label)]), self_loops=self_loops, x=x)
     y, classes = class_indices(label)
     dataset = Dataset(
         name=path.name,

@@ -49,8 +49,7 @@ def read_ogb(path: str | Path, *, progress: bool = False) -> Dataset:
     node_ptr = np.concatenate([[0], np.cumsum(nodes)])
     edge += np.repeat(node_ptr[:-1], bonds)[:, None].astype(np.int32)
     graphs, notes = simple_graphs(
-        edge.ravel(),  # u v of each bond, and v u
-        edge[:, ::-1].ravel(),
+        (edge.ravel(), edge[:, ::-1].ravel()),  # u v of each bond, and v u
         node_ptr,
         self_loops=False,
         x=_integers(path, "node-feat", len(ATOM_CATEGORIES), np.int16, progress, rows=int(nodes.sum())),

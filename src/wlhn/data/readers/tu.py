@@ -114,8 +114,7 @@ class _Reader:
             label, x = (None if v is None else v[order] for v in (label, x))
             node_ids = (order + 1).tolist()
         graphs, notes = simple_graphs(
-            source,
-            target,
+            (source, target),
             np.concatenate([[0], np.cumsum(np.bincount(graph, minlength=len(y)))]),
             self_loops=self_loops,
             node_label=label,
