@@ -25,7 +25,7 @@ from wlhn.data.readers.values import attributes
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, as_graphs
-from wlhn.graphs.convert import SINGLE, instance_of
+from wlhn.graphs.convert import instance_of, is_one_graph
 from wlhn.loops.grouping import group_by_target
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def as_dataset(
     """
     check_task(task)
     options = ReadOptions(task=task, missing=missing, roles=roles or {})
-    single = isinstance(source, Graphs | np.ndarray) or any(instance_of(source, *kind) for kind in SINGLE)
+    single = is_one_graph(source)
     parts = [source] if single else list(source)
     graphs, labels, nodes, edges = _read(source if single else parts, options)
     tables = [table for table in (nodes, edges) if table is not None]
@@ -98,9 +98,7 @@ def as_dataset(
     )
 
 
-def graphs_in_memory(
-    source: Any, like: Sequence[Column] = (), roles: Mapping[str, Role] | None = None
-) -> tuple[Graphs, tuple[Column, ...]]:
+def graphs_in_memory(source: Any, like: Sequence[Column] = ()) -> tuple[Graphs, tuple[Column, ...]]:
     """Graphs as `as_graphs` reads them, with the attributes of networkx graphs, which are told as columns.
 
     With the columns of earlier graphs (`like`) categories keep their codes, and a new one has the code −1.
@@ -112,7 +110,7 @@ def graphs_in_memory(
     >>> graphs.node_label.tolist(), columns[0].values
     ([1, 0, 0], ('H', 'O'))
     """
-    graphs, labels, *tables = _read(source, ReadOptions(like=like, roles=roles or {}))
+    graphs, labels, *tables = _read(source, ReadOptions(like=like))
     return graphs, labels + tuple(column for table in tables if table is not None for column in table.columns)
 
 

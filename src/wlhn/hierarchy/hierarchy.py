@@ -8,7 +8,8 @@ The hierarchy's tree has a root above the colours of depth 0, unless these are a
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -174,16 +175,21 @@ class Hierarchy:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one file, without pickle: numpy arrays in a zip (.npz)."""
         meta = {"depth": self.depth, "start": self.start, "directed": self.directed}
-        arrays: dict[str, Any] = {"node_ptr": self.node_ptr, "initial_values": self.initial_values}
-        if self.edge_values is not None:
-            arrays["edge_values"] = self.edge_values
+        arrays = self.tree_arrays() | {"node_ptr": self.node_ptr, "parents_0": self.parents[0]}
+        arrays |= {f"colours_{t}": colour for t, colour in enumerate(self.colours)}
         if self.node_ids is not None:
             arrays["node_ids"] = storage.encode_ids(self.node_ids)
-        for t, (colour, parent) in enumerate(zip(self.colours, self.parents, strict=True)):
-            arrays |= {f"colours_{t}": colour, f"parents_{t}": parent}
-            if t:
-                arrays |= {f"{name}_{t}": a for name, a in zip(Signature._fields, self.signature(t), strict=True)}
         storage.save(path, meta, arrays)
+
+    def tree_arrays(self) -> dict[str, NDArray[Any]]:
+        """The tree without nodes as plain arrays, for any file that holds such."""
+        arrays = {"initial_values": self.initial_values}
+        if self.edge_values is not None:
+            arrays["edge_values"] = self.edge_values
+        for t in range(1, self.depth + 1):
+            arrays[f"parents_{t}"] = self.parents[t]
+            arrays |= {f"{name}_{t}": part for name, part in self.signature(t)._asdict().items()}
+        return arrays
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Hierarchy:
@@ -191,18 +197,45 @@ class Hierarchy:
         return storage.load(path, _from_arrays)
 
 
-def _from_arrays(meta: dict[str, Any], arrays: dict[str, Any]) -> Hierarchy:
-    depths = range(meta["depth"] + 1)
+def tree_of_colours(
+    parents: Sequence[IntArray],
+    initial_values: NDArray[Any],
+    edge_values: NDArray[Any] | None,
+    signatures: dict[int, Signature],
+) -> Hierarchy:
+    """A hierarchy without nodes: colours and what they stand for."""
     return Hierarchy(
+        node_ptr=np.zeros(1, np.int64),
+        colours=(np.empty(0, np.int32),) * len(parents),
+        parents=tuple(parents),
+        start="given",
+        initial_values=initial_values,
+        edge_values=edge_values,
+        _signatures=signatures,
+    )
+
+
+def tree_from_arrays(arrays: Mapping[str, NDArray[Any]], depth: int) -> Hierarchy:
+    """What `Hierarchy.tree_arrays` gave.
+
+    >>> import networkx as nx, wlhn
+    >>> tree_from_arrays(wlhn.refine(nx.star_graph(3), 1).tree_arrays(), 1).num_colours
+    [1, 2]
+    """
+    first, rounds = arrays["initial_values"], range(1, depth + 1)
+    parents = [np.zeros(len(first), np.int32), *(arrays[f"parents_{t}"] for t in rounds)]
+    signatures = {t: Signature(*(arrays[f"{name}_{t}"] for name in Signature._fields)) for t in rounds}
+    return tree_of_colours(parents, first, arrays.get("edge_values"), signatures)
+
+
+def _from_arrays(meta: dict[str, Any], arrays: dict[str, Any]) -> Hierarchy:
+    return replace(
+        tree_from_arrays(arrays, meta["depth"]),
         node_ptr=arrays["node_ptr"],
-        colours=tuple(arrays[f"colours_{t}"] for t in depths),
-        parents=tuple(arrays[f"parents_{t}"] for t in depths),
+        colours=tuple(arrays[f"colours_{t}"] for t in range(meta["depth"] + 1)),
         start=meta["start"],
-        initial_values=arrays["initial_values"],
-        edge_values=arrays.get("edge_values"),
         directed=meta.get("directed", False),
         node_ids=storage.decode_ids(arrays["node_ids"]) if "node_ids" in arrays else None,
-        _signatures={t: Signature(*(arrays[f"{n}_{t}"] for n in Signature._fields)) for t in depths[1:]},
     )
 
 

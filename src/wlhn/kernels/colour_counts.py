@@ -48,7 +48,8 @@ class ColourCounts:
         for t, width in enumerate(hierarchy.num_colours):
             ptr, colour, count = hierarchy.count_per_graph(t)
             parts.append(sparse.csr_array((count, colour, ptr), shape=(hierarchy.num_graphs, width)))
-        return ColourCounts(_beside(parts), first, np.full(len(first), first[-1]))
+        matrix = _canonical(sparse.hstack(parts, format="csr"))
+        return ColourCounts(matrix, first, np.full(len(first), first[-1]))
 
     @staticmethod
     def of_new(fitted: Hierarchy, new: Hierarchy) -> ColourCounts:
@@ -102,12 +103,21 @@ class ColourCounts:
         """(graphs,) nodes: each has one colour at each depth."""
         return np.asarray(self.matrix.sum(axis=1), dtype=np.int64) // (self.depth + 1)
 
+    @cached_property
+    def graph_of_entry(self) -> Array:
+        """(entries of the matrix,) the graph of each."""
+        return np.repeat(np.arange(len(self)), np.diff(self.matrix.indptr))
+
+    def sum_over_colours(self, values: Array, weights: ArrayLike | None) -> Array:
+        """(graphs,) the sum of a value for each entry of the matrix, times the weights of their depths."""
+        weighted = self.column_weights(weights)[self.matrix.indices] * values
+        return np.bincount(self.graph_of_entry, weights=weighted, minlength=len(self))
+
     @property
     def unseen(self) -> Array:
         """(graphs, T + 1): how many different colours of a graph the hierarchy does not have, depth by depth."""
         there = self.matrix.indices >= self.num_known
-        graph = np.repeat(np.arange(len(self)), np.diff(self.matrix.indptr))[there]
-        place = graph * (self.depth + 1) + self.depth_of_column[self.matrix.indices[there]]
+        place = self.graph_of_entry[there] * (self.depth + 1) + self.depth_of_column[self.matrix.indices[there]]
         return np.bincount(place, minlength=len(self) * (self.depth + 1)).reshape(len(self), self.depth + 1)
 
     def select(self, graphs: ArrayLike) -> ColourCounts:
@@ -180,10 +190,6 @@ def checked_weights(weights: ArrayLike | None, depth: int) -> Array:
     if not np.isfinite(given).all() or (given < 0).any() or not given.any():
         raise InputError(f"weights: expected finite numbers of 0 or more, and not all 0, found {given.tolist()}")
     return given
-
-
-def _beside(parts: list[sparse.csr_array]) -> sparse.csr_array:
-    return _canonical(sparse.hstack(parts, format="csr"))
 
 
 def _canonical(matrix: Any) -> sparse.csr_array:

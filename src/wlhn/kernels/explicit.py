@@ -79,9 +79,8 @@ def coded_rows(
     rows.data *= root[rows.indices]
     if normalised:
         n = counts.matrix.data.astype(np.float64)
-        squares = weight[counts.matrix.indices] * {"counts": n * n, "log": np.log1p(n) ** 2, "thermometer": n}[code]
-        graph = np.repeat(np.arange(len(counts)), np.diff(counts.matrix.indptr))
-        length = np.sqrt(np.bincount(graph, weights=squares, minlength=len(counts)))
+        squares = {"counts": n * n, "log": np.log1p(n) ** 2, "thermometer": n}[code]
+        length = np.sqrt(counts.sum_over_colours(squares, weights))
         rows.data /= np.repeat(length, np.diff(rows.indptr))
     return rows
 

@@ -8,8 +8,7 @@ refuses is an error that names its line, or is left out and listed (`skip_invali
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -97,9 +96,9 @@ def _listed(skipped: Sequence[Skipped]) -> tuple[str, ...]:
 
 def _no_smiles(table: Table) -> str:
     """That a column of SMILES is missing, and which one looks like it."""
-    from rdkit import Chem
+    from rdkit import Chem, rdBase
 
-    with _quiet():
+    with rdBase.BlockLogs():  # we name what RDKit refuses ourselves
         for name in table.frame.columns:
             cells = [cell for cell in table.frame[name].dropna().tolist()[:20] if isinstance(cell, str)]
             read = [len(cell) <= 500 and Chem.MolFromSmiles(cell) is not None for cell in cells]
@@ -115,10 +114,11 @@ def scaffold_split(smiles: Sequence[str], *, ratios: tuple[float, float] = (0.8,
     >>> scaffold_split(["c1ccccc1", "Cc1ccccc1", "C1CCCCC1", "CC", "CCO"], ratios=(0.4, 0.2)).train.tolist()
     [3, 4]
     """
+    from rdkit import rdBase
     from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
 
     members: dict[str, list[int]] = {}
-    with _quiet():
+    with rdBase.BlockLogs():
         for k, text in enumerate(smiles):
             members.setdefault(MurckoScaffoldSmiles(smiles=text, includeChirality=False), []).append(k)
     train_size, valid_size = ratios[0] * len(smiles), (ratios[0] + ratios[1]) * len(smiles)
@@ -140,7 +140,7 @@ def _featurise(smiles: list[Any], path: Path, options: ReadOptions) -> tuple[Gra
     of those that were read; and why others were not.
     """
     from ogb.utils.features import atom_to_feature_vector, bond_to_feature_vector
-    from rdkit import Chem
+    from rdkit import Chem, rdBase
     from rich.console import Console
     from rich.progress import track
 
@@ -158,7 +158,7 @@ def _featurise(smiles: list[Any], path: Path, options: ReadOptions) -> tuple[Gra
         transient=True,
         console=Console(stderr=True),
     )
-    with _quiet():
+    with rdBase.BlockLogs():
         for k, text in bar:
             there, molecule, refused = f"{path}, line {k + 2}", None, "the cell is empty"
             if isinstance(text, str):
@@ -187,12 +187,3 @@ def _featurise(smiles: list[Any], path: Path, options: ReadOptions) -> tuple[Gra
         edge_attr=np.repeat(np.concatenate([np.empty((0, 3), np.int16), *bonds]), 2, axis=0),
     )
     return graphs, np.array(kept, np.int64), why
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """RDKit reports refused molecules on standard error; we name them ourselves."""
-    from rdkit import rdBase
-
-    with rdBase.BlockLogs():
-        yield

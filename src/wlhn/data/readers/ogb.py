@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from wlhn.data.dataset import Column, Dataset
 from wlhn.data.readers.archive import open_gz
 from wlhn.data.readers.edges import simple_graphs
-from wlhn.data.readers.text import read_integers
+from wlhn.data.readers.text import check_lines, read_integers
 from wlhn.data.readers.values import shown
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
@@ -126,12 +126,7 @@ def _mapping(path: Path) -> Path:
 def _integers(path: Path, name: str, columns: int, dtype: Any, progress: bool, rows: int | None = None) -> NDArray[Any]:
     file = _there(_raw(path, name))
     with open_gz(file, progress=progress) as stream:
-        values = read_integers(stream, str(file), columns=columns, dtype=dtype)
-    if rows is not None and len(values) != rows:
-        raise InputError(
-            f"{file}, line {min(len(values), rows) + 1}: must have {rows} lines in all, found {len(values)}"
-        )
-    return values
+        return read_integers(stream, str(file), columns=columns, rows=rows, dtype=dtype)
 
 
 def _read_targets(path: Path, rows: int, progress: bool) -> NDArray[np.float32]:
@@ -151,8 +146,7 @@ def _read_targets(path: Path, rows: int, progress: bool) -> NDArray[np.float32]:
     bad = np.argwhere(~(np.isnan(y) | (y == 0) | (y == 1)))
     if len(bad):
         raise InputError(f"{file}, line {bad[0, 0] + 1}: must be 0, 1 or nothing, found {y[tuple(bad[0])]:g}")
-    if len(y) != rows:
-        raise InputError(f"{file}, line {min(len(y), rows) + 1}: must have {rows} lines in all, found {len(y)}")
+    check_lines(str(file), len(y), rows)
     return y
 
 

@@ -64,7 +64,7 @@ class Table:
         return [column.name for column in self.columns if column.role in roles]
 
     def one(self, role: Role) -> NDArray[Any]:
-        """The values of the only column with a role."""
+        """The values of the only column with a role, none of them missing."""
         names = self.names(role)
         if not names:
             raise InputError(f"{self.path}: {missing_role(role, self.frame)}")
@@ -73,20 +73,16 @@ class Table:
                 f"{self.path}: columns {listed(names)} have the role '{role}', and one column can "
                 f"(`--role {names[1]}=ignored` leaves one out)"
             )
-        return self.values(names[0])
+        values = self.frame[names[0]]
+        gaps = np.flatnonzero(values.isna())
+        if len(gaps):
+            raise InputError(f"{self.at(gaps[0])}, column '{names[0]}': the value is missing")
+        return values.to_numpy()
 
     def at(self, row: int) -> str:
         """Where a row came from, also after a selection: a line of the file, or what the index calls it."""
         label = self.frame.index[row]
         return f"{self.path / label}" if isinstance(label, str) else f"{self.path}, line {label + 2}"
-
-    def values(self, name: str) -> NDArray[Any]:
-        """A column without gaps."""
-        values = self.frame[name]
-        gaps = np.flatnonzero(values.isna())
-        if len(gaps):
-            raise InputError(f"{self.at(gaps[0])}, column '{name}': the value is missing")
-        return values.to_numpy()
 
 
 def missing_role(role: Role, frame: pd.DataFrame) -> str:
