@@ -238,5 +238,5 @@ def _positions(name: str, values: ArrayLike) -> NDArray[np.int64]:
     if len(array) and array[0] < 0:
         raise InputError(f"split, {name}: expected positions from 0, found {array[0]}")
     if (array[1:] == array[:-1]).any():
-        raise InputError(f"split, {name}: item {array[:-1][array[1:] == array[:-1]][0]} stands there twice")
+        raise InputError(f"split, {name}: item {array[:-1][array[1:] == array[:-1]][0]} is listed twice")
     return array

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import storage
-from wlhn.hierarchy.tree import Tree
+from wlhn.hierarchy.tree import Tree, check_nodes
 from wlhn.loops.refinement import signatures
 from wlhn.notebook import html_table
+from wlhn.words import counted
 
 IntArray = NDArray[np.integer[Any]]
 
@@ -34,6 +34,11 @@ class Signature(NamedTuple):
     colour: IntArray  # colours of the depth before
     edge: IntArray  # edge labels as codes, all 0 without edge labels; if directed, 2 · code, and + 1 for out-neighbours
     times: IntArray
+
+    def row(self, colour: int) -> list[tuple[int, int, int]]:
+        """(colour, edge, times) of the counted neighbours of one colour."""
+        here = slice(int(self.ptr[colour]), int(self.ptr[colour + 1]))
+        return list(zip(*(part[here].tolist() for part in self[1:]), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +73,7 @@ class Hierarchy:
         """What a notebook shows: colours depth by depth."""
         sizes = [self.count(t) for t in range(self.depth + 1)]
         rows = [(t, len(size), int(size.max(initial=0)), int((size == 1).sum())) for t, size in enumerate(sizes)]
-        graphs = f"{self.num_graphs:,} graph{'s' * (self.num_graphs != 1)}"
-        title = f"Hierarchy of {self.num_nodes:,} nodes in {graphs}, start {self.start}"
+        title = f"Hierarchy of {self.num_nodes:,} nodes in {counted(self.num_graphs, 'graph')}, start {self.start}"
         return html_table(title, ("depth", "colours", "nodes of the largest", "colours of one node"), rows)
 
     @property
@@ -151,7 +155,7 @@ class Hierarchy:
 
     def distance(self, u: ArrayLike, v: ArrayLike) -> IntArray:
         """The WL distance of graph nodes, pair by pair: the path in the tree between their colours at depth T."""
-        u, v = self._checked(u), self._checked(v)
+        u, v = check_nodes(u, self.num_nodes), check_nodes(v, self.num_nodes)
         return 2 * (self.depth + 1 - sum((colour[u] == colour[v]).astype(np.int64) for colour in self.colours))
 
     def distance_histogram(self) -> IntArray:
@@ -165,12 +169,6 @@ class Hierarchy:
         together = [int((size.astype(np.int64) * (size - 1) // 2).sum()) for size in sizes]  # depths −1, 0, …, T
         parted = [above - below for above, below in pairwise(together)]
         return np.array([together[-1], *reversed(parted)])
-
-    def _checked(self, node: ArrayLike) -> IntArray:
-        node = np.asarray(node)
-        if node.size and (node.min() < 0 or node.max() >= self.num_nodes):
-            raise InputError(f"expected nodes 0 to {self.num_nodes - 1}, found {node.min()} to {node.max()}")
-        return node
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one file, without pickle: numpy arrays in a zip (.npz)."""

@@ -24,15 +24,18 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from wlhn.embeddings.nearest import distances_to, nearest
+from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy
-from wlhn.hyperbolic.polar import from_tangent
+from wlhn.hyperbolic.polar import from_tangent, half_angle_distance
 from wlhn.kernels import ColourCounts, compare_graphs
 from wlhn.nn.capabilities import needs_points
 from wlhn.ops.sums import tangent_sum
 from wlhn.runs.trained import Trained
+
+ROWS_AT_ONCE = 1 << 13  # distances of points that are computed together
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +62,7 @@ class LearnedSpace:
         usual_size = trained.colours.num_nodes / trained.colours.num_graphs
         self.graph_r, self.graph_e = from_tangent(tangent_sum(batch.graph_counts, self.r, self.e) / usual_size)
 
-    def tree_directions(self) -> tuple[torch.Tensor, torch.Tensor]:
+    def tree_directions(self) -> tuple[Tensor, Tensor]:
         """(r, e) of every node of the hierarchy's tree; a root above the first colours lies at the origin."""
         above = self.hierarchy.offsets[0]
         r = torch.cat([torch.zeros(above, dtype=self.r.dtype), *(r for r, _ in self.levels)])
@@ -81,12 +84,12 @@ class LearnedSpace:
         return Similar(chosen, near, graph_wl_distances(self.hierarchy, graph, chosen))
 
 
-def _double(features: torch.Tensor) -> torch.Tensor:
+def _double(features: Tensor) -> Tensor:
     """Numbers in float64; categories stay what they are."""
     return features.double() if features.is_floating_point() else features
 
 
-def _others(distance: torch.Tensor, own: int, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _others(distance: Tensor, own: int, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """(positions, distances) of the nearest, without the item itself."""
     distance[own] = torch.inf
     index = nearest(distance, min(count, len(distance) - 1))
@@ -104,3 +107,25 @@ def graph_wl_distances(hierarchy: Hierarchy, graph: int, others: NDArray[Any]) -
     counts = ColourCounts.of(hierarchy)
     distance = compare_graphs("wasserstein", counts.select([graph]), counts.select(others), normalised=False)
     return distance[0].astype(np.int64)
+
+
+def distances_to(r: Tensor, e: Tensor, query_r: Tensor, query_e: Tensor) -> Tensor:
+    """Distances (n,) of points (r (n,), e (n, d)) to one point (r (), e (d,)).
+
+    >>> r, e = torch.tensor([1.0, 2.0]), torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
+    >>> distances_to(r, e, r[0], e[0]).round(decimals=4)
+    tensor([0., 3.])
+    """
+    if len(r) != len(e):
+        raise InputError(f"distances: expected a direction for each of {len(r)} points, found {len(e)}")
+    parts = zip(r.split(ROWS_AT_ONCE), e.split(ROWS_AT_ONCE), strict=True)
+    return torch.cat([half_angle_distance(a, query_r, (b - query_e).norm(dim=1) / 2) for a, b in parts])
+
+
+def nearest(distance: Tensor, count: int) -> Tensor:
+    """Positions of the smallest distances, smallest first, ties in the order of positions.
+
+    >>> nearest(torch.tensor([3.0, 1.0, 2.0, 1.0]), count=3)
+    tensor([1, 3, 2])
+    """
+    return torch.sort(distance, stable=True).indices[: max(count, 0)]

@@ -43,13 +43,11 @@ class ColourCounts:
     @staticmethod
     def of(hierarchy: Hierarchy) -> ColourCounts:
         """The graphs that a hierarchy was made of."""
-        first = np.concatenate([[0], np.cumsum(hierarchy.num_colours)])
         parts = []
         for t, width in enumerate(hierarchy.num_colours):
             ptr, colour, count = hierarchy.count_per_graph(t)
             parts.append(sparse.csr_array((count, colour, ptr), shape=(hierarchy.num_graphs, width)))
-        matrix = _canonical(sparse.hstack(parts, format="csr"))
-        return ColourCounts(matrix, first, np.full(len(first), first[-1]))
+        return _of_known(sparse.hstack(parts, format="csr"), hierarchy)
 
     @staticmethod
     def of_new(fitted: Hierarchy, new: Hierarchy) -> ColourCounts:
@@ -137,8 +135,7 @@ class ColourCounts:
         there = np.bincount(self.matrix.indices, minlength=self.num_known) >= min_graphs
         tree, old = prune(hierarchy, np.split(there, self.first[1:-1]))
         columns = np.concatenate([first + colours for first, colours in zip(self.first, old, strict=False)])
-        first = np.concatenate([[0], np.cumsum(tree.num_colours)])
-        return tree, ColourCounts(_canonical(self.matrix[:, columns]), first, np.full(len(first), first[-1]))
+        return tree, _of_known(self.matrix[:, columns], tree)
 
     def column_weights(self, weights: ArrayLike | None) -> Array:
         """(columns,) the weight of each colour, from one for each depth; all 1 without.
@@ -190,6 +187,12 @@ def checked_weights(weights: ArrayLike | None, depth: int) -> Array:
     if not np.isfinite(given).all() or (given < 0).any() or not given.any():
         raise InputError(f"weights: expected finite numbers of 0 or more, and not all 0, found {given.tolist()}")
     return given
+
+
+def _of_known(matrix: Any, tree: Hierarchy) -> ColourCounts:
+    """Counts of which each column is a colour of a tree."""
+    first = np.concatenate([[0], np.cumsum(tree.num_colours)])
+    return ColourCounts(_canonical(matrix), first, np.full(len(first), first[-1]))
 
 
 def _canonical(matrix: Any) -> sparse.csr_array:

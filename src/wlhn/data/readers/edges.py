@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from wlhn.graphs import Graphs
 from wlhn.loops.edges import once_each
 from wlhn.loops.grouping import group_by_target
+from wlhn.words import counted
 
 
 def simple_graphs(
@@ -33,11 +34,8 @@ def simple_graphs(
     if doubled or loops:
         row_ptr = np.concatenate([[0], np.cumsum(keep)])[row_ptr]
         neighbour, order = neighbour[keep], order[keep]
-    notes = [
-        f"{count:,} {what}{'s' * (count > 1)} dropped"
-        for count, what in ((int(doubled), "duplicate edge"), (int(loops), "self-loop"))
-        if count
-    ]
+    dropped = ((int(doubled), "duplicate edge"), (int(loops), "self-loop"))
+    notes = tuple(f"{counted(number, what)} dropped" for number, what in dropped if number)
     graphs = Graphs(
         node_ptr=np.asarray(node_ptr, dtype=np.int64),
         row_ptr=row_ptr,
@@ -46,7 +44,7 @@ def simple_graphs(
         edge_attr=None if edge_attr is None else edge_attr[order],
         **nodes,
     )
-    return graphs, tuple(notes)
+    return graphs, notes
 
 
 def both_ways(ends: NDArray[Any], undirected: NDArray[np.bool_] | bool) -> NDArray[Any]:

@@ -26,6 +26,7 @@ from wlhn.data.readers.values import listed, shown
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
+from wlhn.words import counted
 
 
 def read_smiles(path: str | Path, options: ReadOptions = DEFAULTS) -> Dataset:
@@ -91,7 +92,7 @@ def _listed(skipped: Sequence[Skipped]) -> tuple[str, ...]:
         return ()
     first = ", ".join(f"{shown(s.id)} (line {s.position + 2})" for s in skipped[:5])
     more = f" and {len(skipped) - 5:,} more" if len(skipped) > 5 else ""
-    return (f"{len(skipped):,} molecule{'s' * (len(skipped) > 1)} skipped that RDKit refuses: {first}{more}",)
+    return (f"{counted(len(skipped), 'molecule')} skipped that RDKit refuses: {first}{more}",)
 
 
 def _no_smiles(table: Table) -> str:

@@ -94,10 +94,7 @@ def read_node_tables(
     vertex = read_table(Path(nodes), of_nodes, expected=("id", "target"), named=("split",))
     check_known(vertex.path, vertex.frame, of_nodes.like)
     ids = vertex.one("id").tolist()
-    place: dict[Any, int] = {}
-    for k, node in enumerate(ids):
-        if place.setdefault(node, k) != k:
-            raise InputError(f"{vertex.path}, line {k + 2}: node '{shown(node)}' stands there twice; keep one line")
+    place = _lines_by_name(vertex, ids, "node")
     of_edges = options.of_edges(vertex.frame.columns)
     edge = read_edges(Path(edges), place, of_edges, among=vertex.path, others=[vertex.frame])
     label, x = encode_features(vertex)
@@ -114,15 +111,19 @@ def read_node_tables(
     )
 
 
+def _lines_by_name(table: Table, names: Sequence[Any], what: str) -> dict[Any, int]:
+    """Where each name stands in a table, which lists none of them twice."""
+    place: dict[Any, int] = {}
+    for k, name in enumerate(names):
+        if place.setdefault(name, k) != k:
+            raise InputError(f"{table.path}, line {k + 2}: {what} '{shown(name)}' is listed twice; keep one line")
+    return place
+
+
 def _rows_of(paths: list[Path], table: Table) -> list[int]:
     """The row of each file."""
     names = [str(value) for value in table.one("id").tolist()]
-    row: dict[str, int] = {}
-    for k, given in enumerate(names):
-        if row.setdefault(given, k) != k:
-            raise InputError(
-                f"{table.path}, line {k + 2}: '{shown(given)}' stands there twice; keep one line for each graph"
-            )
+    row = _lines_by_name(table, names, "graph")
     rows = []
     for path in paths:
         found = [row[key] for key in (path.name, path.stem) if key in row]
