@@ -20,9 +20,8 @@ from wlhn.embeddings.planar import PlanarTree, planar
 from wlhn.hierarchy import Hierarchy, Tree, colour_names, refine
 from wlhn.hyperbolic.polar import polar_distance
 from wlhn.inspection.items import Items, graph_items, node_items
-from wlhn.inspection.kernel_similar import ROUNDS, tree_of
 from wlhn.inspection.node_groups import grouped, hangs_on_its_root
-from wlhn.inspection.similar import LearnedSpace
+from wlhn.inspection.similar import ROUNDS, LearnedSpace, tree_of
 from wlhn.runs.trained import Trained
 from wlhn.words import counted
 
