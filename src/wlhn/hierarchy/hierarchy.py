@@ -192,7 +192,15 @@ class Hierarchy:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Hierarchy:
         """Read what `save` wrote."""
-        return storage.load(path, _from_arrays)
+        meta, arrays = storage.load(path)
+        return replace(
+            tree_from_arrays(arrays, meta["depth"]),
+            node_ptr=arrays["node_ptr"],
+            colours=tuple(arrays[f"colours_{t}"] for t in range(meta["depth"] + 1)),
+            start=meta["start"],
+            directed=meta.get("directed", False),
+            node_ids=meta["node_ids"],
+        )
 
 
 def tree_of_colours(
@@ -224,17 +232,6 @@ def tree_from_arrays(arrays: Mapping[str, NDArray[Any]], depth: int) -> Hierarch
     parents = [np.zeros(len(first), np.int32), *(arrays[f"parents_{t}"] for t in rounds)]
     signatures = {t: Signature(*(arrays[f"{name}_{t}"] for name in Signature._fields)) for t in rounds}
     return tree_of_colours(parents, first, arrays.get("edge_values"), signatures)
-
-
-def _from_arrays(meta: dict[str, Any], arrays: dict[str, Any]) -> Hierarchy:
-    return replace(
-        tree_from_arrays(arrays, meta["depth"]),
-        node_ptr=arrays["node_ptr"],
-        colours=tuple(arrays[f"colours_{t}"] for t in range(meta["depth"] + 1)),
-        start=meta["start"],
-        directed=meta.get("directed", False),
-        node_ids=storage.decode_ids(arrays["node_ids"]) if "node_ids" in arrays else None,
-    )
 
 
 def wl_distance(space: Hierarchy | Tree, a: ArrayLike, b: ArrayLike) -> IntArray:

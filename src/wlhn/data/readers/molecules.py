@@ -66,7 +66,7 @@ def read_smiles(path: str | Path, options: ReadOptions = DEFAULTS) -> Dataset:
         if 2 * len(by_scaffold.train) >= by_scaffold.size and len(by_scaffold.valid) and len(by_scaffold.test):
             split = (by_scaffold,)
         else:
-            notes.append("not split by scaffold (those without rings share one): some part would have too few")
+            notes.append("not split by scaffold: molecules without rings share one, so some part would have too few")
     return Dataset(
         name=path.name.partition(".")[0],
         graphs=graphs,

@@ -31,7 +31,7 @@ def read_ogb(path: str | Path, *, progress: bool = False) -> Dataset:
 
     >>> read_ogb("nowhere")
     Traceback (most recent call last):
-    wlhn.errors.InputError: nowhere/raw/num-node-list.csv.gz: no such file, which OGB's layout has
+    wlhn.errors.InputError: nowhere/raw/num-node-list.csv.gz: no such file; OGB's layout needs it
     """
     path = Path(path)
     nodes = _integers(path, "num-node-list", 1, np.int64, progress)[:, 0]
@@ -111,7 +111,7 @@ def _raw(path: Path, name: str) -> Path:
 
 def _there(file: Path) -> Path:
     if not file.is_file():
-        raise InputError(f"{file}: no such file, which OGB's layout has")
+        raise InputError(f"{file}: no such file; OGB's layout needs it")
     return file
 
 
