@@ -15,6 +15,15 @@ def listed(names: Iterable[object], last: str = "and") -> str:
     return f"{', '.join(most)} {last} {final}" if most else final
 
 
+def counted(number: int, what: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "graph"), counted(2000, "node")
+    ('1 graph', '2,000 nodes')
+    """
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 def shortened(text: str, most: int) -> str:
     """A text of so many characters at most.
 

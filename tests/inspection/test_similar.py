@@ -14,10 +14,9 @@ from typer.testing import CliRunner
 import wlhn
 from wlhn.cli.app import app
 from wlhn.data import load
-from wlhn.embeddings.nearest import distances_to, nearest
 from wlhn.errors import InputError
 from wlhn.hyperbolic import exp0, poincare_distance
-from wlhn.inspection.similar import LearnedSpace, graph_wl_distances
+from wlhn.inspection.similar import LearnedSpace, distances_to, graph_wl_distances, nearest
 from wlhn.runs.run_folder import load_run
 
 

@@ -5,8 +5,9 @@ import pytest
 
 from wlhn import Graphs, assign, refine
 from wlhn.data import load
+from wlhn.hierarchy.hierarchy import tree_from_arrays
 from wlhn.kernels import ColourCounts, compare_graphs
-from wlhn.kernels.matching import cut, match, tree_arrays, tree_from_arrays
+from wlhn.kernels.matching import cut, match
 
 
 def halves() -> tuple[Graphs, Graphs]:
@@ -30,7 +31,7 @@ def test_a_tree_of_some_graphs_knows_all_that_they_have(edges: bool) -> None:
     few = ColourCounts.of(fitted).select([1, 4, 5])
     tree, pruned = few.pruned(fitted)
     assert sum(tree.num_colours) == len(np.unique(few.matrix.indices))
-    tree = tree_from_arrays(tree_arrays(tree), tree.depth)
+    tree = tree_from_arrays(tree.tree_arrays(), tree.depth)
     whole = compare_graphs("oa", ColourCounts.of_new(fitted, own), few)
     np.testing.assert_array_equal(compare_graphs("oa", ColourCounts.of_new(tree, own), pruned), whole)
 

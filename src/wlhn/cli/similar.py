@@ -15,8 +15,7 @@ from wlhn.options.checks import check_choice
 
 if TYPE_CHECKING:
     from wlhn.data import Dataset
-    from wlhn.inspection.kernel_similar import Alike
-    from wlhn.inspection.similar import Similar
+    from wlhn.inspection.similar import Alike, Similar
     from wlhn.runs.trained import Trained
 
 
@@ -82,7 +81,7 @@ def _nearest(
 ) -> tuple[Similar | Alike, str]:
     """(what was found, by which of its fields)."""
     if by == "kernel" or trained is None:
-        from wlhn.inspection.kernel_similar import alike, tree_of
+        from wlhn.inspection.similar import alike, tree_of
 
         return alike(tree_of(dataset, trained), item, top), "similarity"
     from wlhn.inspection.similar import LearnedSpace

@@ -9,6 +9,7 @@ from wlhn.data.published import check, published
 from wlhn.data.readers.geom_gcn import read_geom_gcn
 from wlhn.data.readers.molecules import read_smiles, scaffold_split
 from wlhn.data.readers.ogb import ogb_score, read_ogb
+from wlhn.data.readers.options import ReadOptions
 from wlhn.data.readers.own import read_graph_files, read_node_tables
 from wlhn.data.readers.tu import read_tu
 from wlhn.data.registry import KNOWN, known_name, locate, register_dataset
@@ -21,6 +22,7 @@ __all__ = [
     "Column",
     "Dataset",
     "Encoding",
+    "ReadOptions",
     "Split",
     "Statistics",
     "as_dataset",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -113,8 +114,7 @@ def classes_of(hierarchy: Hierarchy, t: int, *, level: str) -> NDArray[np.int64]
         return np.asarray(hierarchy.colours[t], dtype=np.int64)
     ptr, colour, count = hierarchy.count_per_graph(t)
     number: dict[tuple[bytes, bytes], int] = {}
-    slices = (slice(a, b) for a, b in zip(ptr[:-1].tolist(), ptr[1:].tolist(), strict=True))
-    contents = ((colour[s].tobytes(), count[s].tobytes()) for s in slices)
+    contents = ((colour[a:b].tobytes(), count[a:b].tobytes()) for a, b in pairwise(ptr.tolist()))
     return np.array([number.setdefault(content, len(number)) for content in contents], dtype=np.int64)
 
 
@@ -130,15 +130,20 @@ def _splits(dataset: Dataset, seed: int) -> tuple[Sequence[Split], str]:
         return dataset.splits, "published" if dataset.task != "regression" else "the set's own"
     known = dataset.labelled if dataset.task != "none" else None
     if dataset.level == "graph" and (len(dataset) if known is None else known.sum()) >= 10:
-        return stratified_folds(
-            dataset.y if dataset.y.ndim == 1 else np.zeros(len(dataset)), seed=seed, among=known
-        ), f"10 folds, seed {seed}"
+        y = dataset.y if dataset.y.ndim == 1 else np.zeros(len(dataset))
+        return stratified_folds(y, seed=seed, among=known), f"10 folds, seed {seed}"
     return random_splits(len(dataset), seed=seed, among=known), f"random 60/20/20, seed {seed}"
 
 
-def _depth(t: int, key: NDArray[Any], target: NDArray[Any], y: NDArray[Any], task: Task) -> Depth:
+def _class_sizes(key: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """(items of each class, different targets in each class, items of each class and target)."""
+    pairs, count = np.unique(np.stack([key, target]), axis=1, return_counts=True)
     size = np.bincount(key)
-    values = np.bincount(np.unique(np.stack([key, target]), axis=1)[0], minlength=len(size))  # targets in each class
+    return size, np.bincount(pairs[0], minlength=len(size)), count
+
+
+def _depth(t: int, key: NDArray[Any], target: NDArray[Any], y: NDArray[Any], task: Task) -> Depth:
+    size, values, _ = _class_sizes(key, target)
     return Depth(
         depth=t,
         classes=int((size > 0).sum()),
@@ -175,9 +180,7 @@ def _floor(key: NDArray[Any], y: NDArray[Any], task: Task) -> float | None:
 
 
 def _twins(key: NDArray[Any], target: NDArray[Any]) -> Twins:
-    size = np.bincount(key)
-    pairs, count = np.unique(np.stack([key, target]), axis=1, return_counts=True)
-    values = np.bincount(pairs[0], minlength=len(size))
+    size, values, count = _class_sizes(key, target)
     several = size > 1
     equal = int((count * (count - 1) // 2).sum())
     return Twins(

@@ -28,6 +28,7 @@ from wlhn.graphs import Graphs
 
 VERSION = 3
 PATIENCE = 600  # seconds that another process may take to read the same sources
+TUPLES = ("classes", "targets", "inputs", "categories", "notes")  # of plain values
 GRAPH_ARRAYS = tuple(f.name for f in fields(Graphs) if f.name != "node_ids")
 
 
@@ -73,17 +74,13 @@ def save_entry(entry: Path, dataset: Dataset) -> None:
         "name": dataset.name,
         "level": dataset.level,
         "task": dataset.task,
-        "classes": list(dataset.classes),
-        "targets": list(dataset.targets),
-        "inputs": list(dataset.inputs),
-        "categories": list(dataset.categories),
         "node_ids": None if dataset.graphs.node_ids is None else list(dataset.graphs.node_ids),
         "graph_ids": None if dataset.graph_ids is None else list(dataset.graph_ids),
         "columns": [asdict(column) for column in dataset.columns],
         "splits": len(dataset.splits),
-        "notes": list(dataset.notes),
         "skipped": [asdict(skipped) for skipped in dataset.skipped],
     }
+    document |= {name: list(getattr(dataset, name)) for name in TUPLES}
     json.dumps(document, allow_nan=False)  # ids that JSON cannot hold fail before anything is written
     for name, array in arrays.items():
         with replacing(entry / f"{name}.npy") as draft, draft.open("wb") as out:
@@ -104,20 +101,17 @@ def load_entry(entry: Path) -> Dataset:
         if _digest(path) != digest:
             raise ValueError(f"{path}: not what was written")
         arrays[name] = np.load(path, mmap_mode="c", allow_pickle=False)
+    tuples: dict[str, Any] = {name: tuple(document[name]) for name in TUPLES}
     return Dataset(
         name=document["name"],
         graphs=Graphs(**{k: arrays.get(k) for k in GRAPH_ARRAYS}, node_ids=document["node_ids"]),  # type: ignore[arg-type]
         y=arrays["y"],
         level=document["level"],
         task=document["task"],
-        classes=tuple(document["classes"]),
-        targets=tuple(document["targets"]),
-        inputs=tuple(document["inputs"]),
-        categories=tuple(document["categories"]),
+        **tuples,
         graph_ids=document["graph_ids"],
         columns=tuple(Column(**column | {"values": tuple(column["values"])}) for column in document["columns"]),
         splits=tuple(Split(*(arrays[f"{part}_{k}"] for part in PARTS)) for k in range(document["splits"])),
-        notes=tuple(document["notes"]),
         skipped=tuple(Skipped(**skipped) for skipped in document["skipped"]),
     )
 

@@ -32,6 +32,10 @@ class Column:
     edge: bool = False  # a column of edges; the others are of nodes or graphs
     missing: str = ""  # of a target: what stands for an unknown one, beside an empty cell
 
+    @property
+    def is_feature(self) -> bool:
+        return self.role in ("feature", "category")
+
 
 @dataclass(frozen=True)
 class Skipped:
@@ -130,10 +134,7 @@ class Dataset:
     @property
     def labelled(self) -> NDArray[np.bool_]:
         """(items,) whether an item has a target, at least one where there are several."""
-        if self.task == "classification":
-            return np.asarray(self.y >= 0)
-        y = self.y if self.y.ndim == 2 else self.y[:, None]
-        return np.asarray(~np.isnan(y.astype(np.float64)).all(axis=1))
+        return is_known(self.y, self.task)
 
     def true_class(self, item: int) -> Any:
         """The class of an item; None where it is unknown, or where targets are no classes."""
@@ -191,6 +192,24 @@ def available(graphs: Graphs) -> tuple[str, ...]:
     """The node inputs these graphs carry."""
     given = {"label": graphs.node_label, "x": graphs.x}
     return tuple(name for name, values in given.items() if values is not None)
+
+
+def is_known(y: NDArray[Any], task: Task) -> NDArray[np.bool_]:
+    """(items,) where a target is known, at least one where there are several.
+
+    >>> is_known(np.array([1, -1]), "classification").tolist(), is_known(np.array([np.nan, 1]), "regression").tolist()
+    ([True, False], [False, True])
+    """
+    if task == "classification":
+        return np.asarray(y >= 0)
+    rows = y if y.ndim == 2 else y[:, None]
+    return np.asarray(~np.isnan(rows.astype(np.float64)).all(axis=1))
+
+
+def labels_of(columns: Sequence[Column], *, edge: bool = False) -> tuple[Any, ...]:
+    """What the codes of node (or edge) labels stand for: the values of the only categorical column, if there is one."""
+    values = [c.values for c in columns if c.edge == edge and c.is_feature and c.kind == "categories"]
+    return values[0] if len(values) == 1 else ()
 
 
 def class_indices(values: ArrayLike) -> tuple[NDArray[np.int64], tuple[Any, ...]]:

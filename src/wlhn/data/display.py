@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Dataset
+from wlhn.data.dataset import Dataset, labels_of
 from wlhn.data.readers.ogb import ATOM_CATEGORIES
 
 # By atomic number from 1; the last stands for everything else.
@@ -36,7 +36,7 @@ def node_names(dataset: Dataset) -> NDArray[Any]:
     if graphs.node_label is None:
         return np.full(graphs.num_nodes, "")
     values, place = np.unique(graphs.node_label, return_inverse=True)
-    known = MUTAG_ATOMS if dataset.name == "MUTAG" else _label_values(dataset)
+    known = MUTAG_ATOMS if dataset.name == "MUTAG" else labels_of(dataset.columns)
     told = ["missing" if value is None else str(value) for value in known]
     names = [told[v] if 0 <= v < len(told) else str(v) for v in values.tolist()]
     return np.array(names)[place]
@@ -87,10 +87,3 @@ def bond_orders(dataset: Dataset) -> NDArray[np.float64]:
 
 def _has_ogb_atoms(dataset: Dataset) -> bool:
     return dataset.categories == ATOM_CATEGORIES and dataset.graphs.x is not None
-
-
-def _label_values(dataset: Dataset) -> tuple[Any, ...]:
-    """The names of the codes, where the label comes from the one categorical column of a table."""
-    features = [c for c in dataset.columns if c.role in ("feature", "category") and not c.edge]
-    named = [c.values for c in features if c.kind == "categories"]
-    return named[0] if len(named) == 1 else ()

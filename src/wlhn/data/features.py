@@ -164,9 +164,4 @@ def _in_bins(bins: Quantiles | KMeans, values: NDArray[Any]) -> NDArray[np.float
 
 
 def _one_hot(values: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.float32]:
-    out = np.zeros((len(values), len(columns)), np.float32)
-    place = np.minimum(np.searchsorted(columns, values), max(len(columns) - 1, 0))
-    if len(columns):
-        known = columns[place] == values
-        out[np.flatnonzero(known), place[known]] = 1
-    return out
+    return (values[:, None] == columns).astype(np.float32)

@@ -58,7 +58,7 @@ def fill(filling: Filling | None, values: NDArray[Any]) -> tuple[NDArray[Any], N
     if np.issubdtype(values.dtype, np.floating) and np.isnan(values).any():
         row, column = np.argwhere(np.isnan(values))[0]
         raise InputError(
-            f"features, row {row}, column {column}: a number is missing, and this model was kept without means to fill "
-            "it; fill in a number (or train again)"
+            f"features, row {row}, column {column}: a number is missing, and this model has no means to fill it "
+            "with; give the number, or train again"
         )
     return values, np.zeros(len(values), bool)

@@ -11,8 +11,9 @@ from pathlib import Path
 from wlhn.data.builtin import graph_atlas, karate_club
 from wlhn.data.dataset import Column, Dataset, Role, TaskChoice
 from wlhn.data.download import fetch
-from wlhn.data.paths import ReadOptions, read_path
+from wlhn.data.paths import read_path
 from wlhn.data.published import check
+from wlhn.data.readers.options import DEFAULTS, ReadOptions
 from wlhn.data.registry import DATASETS, KNOWN, known_name, locate, outside_dataset
 from wlhn.data.splits import Split, read_json_splits
 from wlhn.data.statistics import statistics
@@ -69,23 +70,22 @@ def load(
     >>> load("mutag")
     Dataset(MUTAG, graph classification, Graphs(188 graphs, 3371 nodes, 7442 directed edges))
     """
-    options = ReadOptions(self_loops, directed, drop_duplicates, task, missing, roles, like, skip_invalid, progress)
+    options = ReadOptions(
+        self_loops, directed, drop_duplicates, task, missing, roles or {}, like, skip_invalid, progress
+    )
     base, variants = split_name(str(data))
     name = known_name(base)
-    if name is None and base in DATASETS:
-        dataset = outside_dataset(base, seed)
+    if name is not None:
+        directed = False if UNDIRECTED in variants else directed
+        dataset = _load_known(name, replace(options, directed=directed), data_root, seed)
+    elif base in DATASETS:
         if UNDIRECTED in variants:
             raise InputError(f"{data}: only data sets that wlhn knows have the variant {UNDIRECTED}")
-        for variant in variants:
-            dataset = with_noise(dataset, variant)
-        return dataset
-    if name is None:
-        if not Path(data).exists():
-            raise InputError(f"{data}: neither a known data set nor a path; `wlhn datasets` lists those that are known")
+        dataset = outside_dataset(base, seed)
+    elif Path(data).exists():
         return read_path(Path(data), options)
-    if UNDIRECTED in variants:
-        options = replace(options, directed=False)
-    dataset = _load_known(name, options, data_root, seed)
+    else:
+        raise InputError(f"{data}: neither a known data set nor a path; `wlhn datasets` lists those that are known")
     for variant in variants:
         if variant == UNDIRECTED:  # as it was read
             dataset = replace(dataset, name=f"{dataset.name}+{UNDIRECTED}")
@@ -118,7 +118,7 @@ def data_root_or_environment(data_root: str | Path | None) -> Path | None:
 
 def _check(name: str, path: Path) -> None:
     """What was downloaded has the figures that it should have."""
-    for figure in check(name, statistics(read_path(path, ReadOptions()))):
+    for figure in check(name, statistics(read_path(path, DEFAULTS))):
         if figure.verdict == "differs":
             what = figure.figure.replace("_", " ")
             raise InputError(f"expected {what} {figure.published}, found {figure.actual}")

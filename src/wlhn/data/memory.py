@@ -7,7 +7,7 @@ networkx graphs are columns as those of GraphML files are: beside "label" and "x
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,15 +15,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wlhn.data.dataset import Column, Dataset, Role, TargetLevel, TaskChoice, available
-from wlhn.data.readers.attributes import edge_attributes, node_attributes
+from wlhn.data.dataset import Column, Dataset, Role, TargetLevel, TaskChoice, available, labels_of
+from wlhn.data.readers.attributes import edge_attributes, listed_edges, node_attributes
+from wlhn.data.readers.edges import both_ways, origin
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets, labelled_only
+from wlhn.data.readers.options import ReadOptions
 from wlhn.data.readers.tables import Table, check_roles, check_task, infer_columns, table_notes
 from wlhn.data.readers.values import attributes
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, as_graphs
-from wlhn.graphs.convert import SINGLE, instance_of
+from wlhn.graphs.convert import instance_of, is_one_graph
+from wlhn.loops.grouping import group_by_target
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -60,17 +63,17 @@ def as_dataset(
     (('Mr. Hi', 'Officer'), ())
     """
     check_task(task)
-    single = isinstance(source, Graphs | np.ndarray) or any(instance_of(source, *kind) for kind in SINGLE)
+    options = ReadOptions(task=task, missing=missing, roles=roles or {})
+    single = is_one_graph(source)
     parts = [source] if single else list(source)
-    graphs, labels, nodes, edges = _read(source if single else parts, (), roles, task)
+    graphs, labels, nodes, edges = _read(source if single else parts, options)
     tables = [table for table in (nodes, edges) if table is not None]
     columns = labels + tuple(column for table in tables for column in table.columns)
-    if roles:
-        check_roles(roles, *(table.frame for table in tables))
+    check_roles(options, *(table.frame for table in tables))
     items = len(graphs) if level == "graph" else graphs.num_nodes
     given = _pyg_targets(parts) if y is None else y
     if given is not None:
-        targets = _targets_of(given, name, task, missing)
+        targets = _targets_of(given, name, options)
         if len(targets.y) != items:
             raise InputError(
                 f"{name}: expected {items} targets, one for each {level}, found {len(targets.y)} "
@@ -79,7 +82,7 @@ def as_dataset(
     elif nodes is not None and nodes.names("target"):
         if level == "graph":
             raise InputError(f"{name}: '{nodes.names('target')[0]}' is a target of nodes; give level=\"node\"")
-        targets = encode_targets(nodes, task, missing)
+        targets = encode_targets(nodes, options)
     else:
         targets = Targets.none(items)
     splits = () if nodes is None or level == "graph" else encode_split(nodes, targets)
@@ -95,9 +98,7 @@ def as_dataset(
     )
 
 
-def graphs_in_memory(
-    source: Any, like: Sequence[Column] = (), roles: Mapping[str, Role] | None = None
-) -> tuple[Graphs, tuple[Column, ...]]:
+def graphs_in_memory(source: Any, like: Sequence[Column] = ()) -> tuple[Graphs, tuple[Column, ...]]:
     """Graphs as `as_graphs` reads them, with the attributes of networkx graphs, which are told as columns.
 
     With the columns of earlier graphs (`like`) categories keep their codes, and a new one has the code −1.
@@ -109,13 +110,11 @@ def graphs_in_memory(
     >>> graphs.node_label.tolist(), columns[0].values
     ([1, 0, 0], ('H', 'O'))
     """
-    graphs, labels, *tables = _read(source, like, roles, None)
+    graphs, labels, *tables = _read(source, ReadOptions(like=like))
     return graphs, labels + tuple(column for table in tables if table is not None for column in table.columns)
 
 
-def _read(
-    source: Any, like: Sequence[Column], roles: Mapping[str, Role] | None, task: TaskChoice | None
-) -> tuple[Graphs, tuple[Column, ...], Table | None, Table | None]:
+def _read(source: Any, options: ReadOptions) -> tuple[Graphs, tuple[Column, ...], Table | None, Table | None]:
     """(graphs, columns of labels, table of nodes, table of edges); but for the first, of networkx graphs only."""
     parts = [source] if _is_networkx(source) else source
     if not isinstance(parts, Sequence) or not any(map(_is_networkx, parts)):
@@ -125,20 +124,31 @@ def _read(
         as_graphs([strange])  # says what is no graph at all
         raise InputError(f"networkx graphs and {type(strange).__name__} in one list; give graphs of one kind")
     names = [f"graph {k}" for k in range(len(parts))]
-    nodes = node_attributes(parts, names, Path(), roles=roles, like=like, task=task, without=OF_NODES)
-    of_edges = {name: role for name, role in (roles or {}).items() if name not in nodes.frame.columns}
-    edges = edge_attributes(parts, names, Path(), of_edges, like, without=OF_EDGES)
-    label, x = encode_features(nodes)
-    parts, node_labels = _with_codes(parts, like, edge=False)
-    parts, edge_labels = _with_codes(_with_attributes(parts, edges), like, edge=True)
+    nodes = node_attributes(parts, names, Path(), options, without=OF_NODES)
+    edges = edge_attributes(parts, names, Path(), options.of_edges(nodes.frame.columns), without=OF_EDGES)
+    parts, node_labels = _with_codes(parts, options.like, edge=False)
+    parts, edge_labels = _with_codes(parts, options.like, edge=True)
     graphs = as_graphs(parts)
-    if label is not None and graphs.node_label is not None:  # a label there is already
-        column = next(c for c in nodes.columns if c.role in ("feature", "category") and c.kind == "categories")
-        x, label = _beside(x, (label[:, None] == np.arange(len(column.values))).astype(np.float32)), None
-    if graphs.x is not None and x is not None and np.issubdtype(graphs.x.dtype, np.integer):
+    node_ptr, ends, undirected = listed_edges(parts)
+    source, target = both_ways(ends, undirected)
+    order = group_by_target(source, target, int(node_ptr[-1]))[2]
+    label, x = _with_attributes(nodes, slice(None), graphs.node_label, graphs.x)
+    if x is not graphs.x and graphs.x is not None and np.issubdtype(graphs.x.dtype, np.integer):
         raise InputError("networkx graphs, x: holds categories beside other attributes; x must hold numbers (floats)")
-    graphs = replace(graphs, node_label=graphs.node_label if label is None else label, x=_beside(graphs.x, x))
+    edge_label, attr = _with_attributes(edges, origin(ends, undirected)[order], graphs.edge_label, graphs.edge_attr)
+    graphs = replace(graphs, node_label=label, x=x, edge_label=edge_label, edge_attr=attr)
     return graphs, node_labels + edge_labels, nodes, edges
+
+
+def _with_attributes(
+    table: Table, row: Any, own_label: NDArray[Any] | None, own_x: NDArray[Any] | None
+) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
+    """The columns of a table, a row for each node or edge, behind the label and the numbers that these have already."""
+    label, x = encode_features(table)
+    if label is not None and own_label is not None:  # two labels: the table's becomes 0/1 columns
+        columns = np.arange(len(labels_of(table.columns, edge=table.columns[0].edge)))
+        x, label = _beside(x, (label[:, None] == columns).astype(np.float32)), None
+    return own_label if label is None else label[row], _beside(own_x, None if x is None else x[row])
 
 
 def _beside(x: NDArray[Any] | None, more: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -150,52 +160,26 @@ def _beside(x: NDArray[Any] | None, more: NDArray[Any] | None) -> NDArray[Any] |
 def _with_codes(
     parts: Sequence[nx.Graph], like: Sequence[Column], *, edge: bool
 ) -> tuple[Sequence[nx.Graph], tuple[Column, ...]]:
-    """Graphs whose attribute "label" is a code where it was text."""
+    """Graphs whose attribute "label" is a code where it was text; what has no label keeps none."""
+
+    def labelled(graph: nx.Graph) -> list[dict[str, Any]]:
+        items = graph.edges(data=True) if edge else graph.nodes(data=True)
+        return [data for *_, data in items if data.get("label") is not None]
+
     known = next((c.values for c in like if c.name == "label" and c.edge == edge and c.kind == "categories"), None)
-    found = [value for part in parts for value in _labels(part, edge)]
+    found = [data["label"] for part in parts for data in labelled(part)]
     if known is None and not any(isinstance(value, str) for value in found):
         return parts, ()
-    values = tuple(sorted({v for v in found if v is not None}, key=lambda v: (str(type(v)), v)))
-    values = values if known is None else known
-    column = Column("label", "category", "categories", f"{len(values)} values", values, edge)
-    return [_coded(part, edge, values) for part in parts], (column,)
+    values = tuple(sorted(set(found), key=lambda v: (str(type(v)), v))) if known is None else known
+    code = {value: k for k, value in enumerate(values)}
+    copies = [part.copy() for part in parts]
+    for data in (data for copy in copies for data in labelled(copy)):
+        data["label"] = code.get(data["label"], -1)
+    return copies, (Column("label", "category", "categories", f"{len(values)} values", values, edge),)
 
 
 def _is_networkx(graph: Any) -> bool:
     return instance_of(graph, "networkx", "Graph")
-
-
-def _labels(graph: nx.Graph, edge: bool) -> Iterable[Any]:
-    items = graph.edges(data="label") if edge else graph.nodes(data="label")
-    return (value for *_, value in items)
-
-
-def _coded(graph: nx.Graph, edge: bool, values: tuple[Any, ...]) -> nx.Graph:
-    """A copy whose labels are positions among the values; what has no label keeps none."""
-    code, graph = {value: k for k, value in enumerate(values)}, graph.copy()
-    for *_, data in graph.edges(data=True) if edge else graph.nodes(data=True):
-        if data.get("label") is not None:
-            data["label"] = code.get(data["label"], -1)
-    return graph
-
-
-def _with_attributes(parts: Sequence[nx.Graph], table: Table) -> Sequence[nx.Graph]:
-    """Copies whose edges carry the columns of a table in "label" and "edge_attr", behind what they carry there."""
-    label, attr = encode_features(table)
-    if label is None and attr is None:
-        return parts
-    if label is not None and any(value is not None for part in parts for value in _labels(part, True)):
-        column = next(c for c in table.columns if c.role in ("feature", "category") and c.kind == "categories")
-        attr, label = _beside(attr, (label[:, None] == np.arange(len(column.values))).astype(np.float32)), None
-    copies, row = [part.copy() for part in parts], 0
-    for graph in copies:
-        for *_, data in graph.edges(data=True):
-            if label is not None:
-                data["label"] = int(label[row])
-            if attr is not None:
-                data["edge_attr"] = [*np.atleast_1d(data.get("edge_attr", [])), *attr[row].tolist()]
-            row += 1
-    return copies
 
 
 def _pyg_targets(parts: list[Any]) -> NDArray[Any] | None:
@@ -235,7 +219,7 @@ def _pyg_splits(parts: list[Any], targets: Targets) -> tuple[Split, ...]:
     return tuple(labelled_only(split, targets) for split in splits)
 
 
-def _targets_of(y: ArrayLike, name: str, task: TaskChoice | None, missing: str | None) -> Targets:
+def _targets_of(y: ArrayLike, name: str, options: ReadOptions) -> Targets:
     """Targets as tables of one column have them; more than one a row are 0/1 answers or numbers."""
     import pandas as pd
 
@@ -244,20 +228,20 @@ def _targets_of(y: ArrayLike, name: str, task: TaskChoice | None, missing: str |
         numbers = values.astype(np.float32)
         if np.isinf(numbers).any():
             raise InputError(f"{name}, y, row {np.argwhere(np.isinf(numbers))[0][0]}: must be a finite number")
-        answers = task != "regression" and (np.isnan(numbers) | (numbers == 0) | (numbers == 1)).all()
-        if not answers and task == "classification":
+        answers = options.task != "regression" and (np.isnan(numbers) | (numbers == 0) | (numbers == 1)).all()
+        if not answers and options.task == "classification":
             raise InputError(f"{name}, y: several columns ({values.shape[1]}) must hold 0 and 1 for classification")
         return Targets(numbers, "binary" if answers else "regression")
     if values.ndim != 1:
         raise InputError(f"{name}, y: expected one target for each item, found shape {values.shape}")
-    if missing:
-        values = np.array([None if str(value) == missing else value for value in values.tolist()], dtype=object)
+    if options.missing:
+        values = np.array([None if str(value) == options.missing else value for value in values.tolist()], dtype=object)
     column = pd.Series(values) if values.dtype.kind in "iuf" else attributes(values.tolist(), range(len(values)))
     if values.dtype.kind == "f" and np.isinf(values).any():
         raise InputError(f"{name}, y, row {np.flatnonzero(np.isinf(values))[0]}: must be a finite number")
     frame = pd.DataFrame({"y": column})
-    columns = infer_columns(frame, expected=(), roles={"y": "target"}, task=task)
-    return replace(encode_targets(Table(Path(name), frame, columns), task, missing), targets=())
+    columns = infer_columns(frame, replace(options, roles={"y": "target"}))
+    return replace(encode_targets(Table(Path(name), frame, columns), options), targets=())
 
 
 def _array(y: Sequence[Any]) -> NDArray[Any]:

@@ -121,6 +121,8 @@ def _check(name: str, figure: str, given: Figure, value: Any) -> Check:
     if actual == given:
         return Check(figure, given, actual, "equal")
     expected, why = EXPLAINED.get((name, figure), (None, ""))
-    return Check(
-        figure, given, actual, "explained" if actual == expected else "differs", why if actual == expected else ""
+    return (
+        Check(figure, given, actual, "explained", why)
+        if actual == expected
+        else Check(figure, given, actual, "differs")
     )

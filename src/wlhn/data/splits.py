@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -85,7 +85,11 @@ class Split:
         >>> Split([0, 1], [2], [3]).among(np.array([True, False, True, True])).train.tolist()
         [0]
         """
-        return Split(*(getattr(self, part)[items[getattr(self, part)]] for part in PARTS))
+        return self.each_part(lambda positions: positions[items[positions]])
+
+    def each_part(self, change: Callable[[NDArray[np.int64]], ArrayLike]) -> Split:
+        """The split of what is made of each part's positions."""
+        return Split(*(change(getattr(self, part)) for part in PARTS))
 
 
 def splits_hash(splits: Iterable[Split]) -> str:
@@ -118,7 +122,7 @@ def stratified_folds(
     if among is not None and not among.all():
         items = np.flatnonzero(among)
         drawn = stratified_folds(values[items], folds=folds, holdout=holdout, seed=seed)
-        return [_of_these(split, items) for split in drawn]
+        return [split.each_part(lambda positions: items[positions]) for split in drawn]
     if not 2 <= folds <= len(values):
         raise InputError(f"folds: expected 2 to {len(values)} (the number of items), found {folds}")
     if not 0 < holdout < 1:
@@ -151,7 +155,7 @@ def random_splits(
     if among is not None and not among.all():
         known = np.flatnonzero(among)
         drawn = random_splits(len(known), ratios=ratios, repeats=repeats, seed=seed)
-        return [_of_these(split, known) for split in drawn]
+        return [split.each_part(lambda positions: known[positions]) for split in drawn]
     first, second = round(ratios[0] * items), round((ratios[0] + ratios[1]) * items)
     orders = (np.random.default_rng([seed, k]).permutation(items) for k in range(repeats))
     return [Split(train=o[:first], valid=o[first:second], test=o[second:]) for o in orders]
@@ -226,11 +230,6 @@ def _deal(values: NDArray[Any], hands: int, generator: np.random.Generator) -> N
     return hand
 
 
-def _of_these(split: Split, items: NDArray[Any]) -> Split:
-    """A split of the positions of some items as one of the items."""
-    return Split(*(items[getattr(split, part)] for part in PARTS))
-
-
 def _positions(name: str, values: ArrayLike) -> NDArray[np.int64]:
     array = np.asarray(values)
     if array.size and not np.issubdtype(array.dtype, np.integer):
@@ -239,5 +238,5 @@ def _positions(name: str, values: ArrayLike) -> NDArray[np.int64]:
     if len(array) and array[0] < 0:
         raise InputError(f"split, {name}: expected positions from 0, found {array[0]}")
     if (array[1:] == array[:-1]).any():
-        raise InputError(f"split, {name}: item {array[:-1][array[1:] == array[:-1]][0]} stands there twice")
+        raise InputError(f"split, {name}: item {array[:-1][array[1:] == array[:-1]][0]} is listed twice")
     return array

@@ -64,15 +64,15 @@ def erdos_renyi_effective_size(p: float, *, seed: int = 0) -> Dataset:
     return _dataset(f"ER-effective-size-{p}", graphs, "effective size", effective_size, seed)
 
 
-def splits_within(sizes: list[int], *, seed: int, repeats: int = REPEATS) -> tuple[Split, ...]:
+def splits_within(sizes: list[int], *, seed: int) -> tuple[Split, ...]:
     """Random 60/20/20 splits of the nodes of each graph on its own."""
     starts = np.cumsum([0, *sizes])
-    drawn = [random_splits(size, repeats=repeats, seed=_seed(seed, k)) for k, size in enumerate(sizes)]
+    drawn = [random_splits(size, repeats=REPEATS, seed=_seed(seed, k)) for k, size in enumerate(sizes)]
     return tuple(
         Split(
             *(np.concatenate([getattr(d[r], part) + s for d, s in zip(drawn, starts, strict=False)]) for part in PARTS)
         )
-        for r in range(repeats)
+        for r in range(REPEATS)
     )
 
 

@@ -155,7 +155,7 @@ class Vocabulary:
     def _edge_values(self, graphs: Graphs) -> NDArray[Any]:
         given = graphs.edge_label if self.edges == "labels" else graphs.edge_attr
         if given is None:
-            raise InputError(f"graphs have no edge {self.edges}, which those of the training had")
+            raise InputError(f"graphs have no edge {self.edges}; those that the model was trained on had them")
         return given[:, None] if self.edges == "labels" else given
 
     def to_json(self) -> dict[str, Any]:

@@ -34,14 +34,9 @@ def as_graphs(source: Any) -> Graphs:
     >>> as_graphs([nx.path_graph(3), nx.star_graph(["hub", "a", "b"])])
     Graphs(2 graphs, 6 nodes, 8 directed edges)
     """
-    match source:
-        case Graphs():
-            return source
-        case np.ndarray():
-            return _one(source)
     if instance_of(source, "torch_geometric.data", "Batch"):
         return _join(map(_one, source.to_data_list()))
-    if any(instance_of(source, *kind) for kind in SINGLE):
+    if is_one_graph(source):
         return _one(source)
     if not isinstance(source, Iterable):
         raise InputError(f"expected graphs (PyG, networkx, scipy or an edge array), found {type(source).__name__}")
@@ -128,6 +123,11 @@ def _one(graph: Any) -> Graphs:
     raise InputError(f"expected a graph (PyG, networkx, scipy or an edge array), found {type(graph).__name__}")
 
 
+def is_one_graph(source: Any) -> bool:
+    """Whether this is one of the values that `as_graphs` takes by themselves, rather than a list of graphs."""
+    return isinstance(source, Graphs | np.ndarray) or any(instance_of(source, *kind) for kind in SINGLE)
+
+
 def instance_of(value: Any, module: str, name: str) -> bool:
     """Whether a value is an instance of a class whose module may not be imported (then it is not)."""
     return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
@@ -164,23 +164,24 @@ def _from_networkx(graph: nx.Graph) -> Graphs:
         carried += [data for (u, v), data in zip(edges, carried, strict=True) if u != v]
         edges += [(v, u) for u, v in edges if u != v]
     columns: dict[str, Any] = {}
-    for ours, theirs in (("edge_label", "label"), ("edge_attr", "edge_attr")):
-        values = [data.get(theirs) for data in carried]
-        if values and any(value is not None for value in values):
-            columns[ours] = values
-    for ours, theirs in (("node_label", "label"), ("x", "x")):
-        values = [d.get(theirs) for _, d in graph.nodes(data=True)]
-        if values and any(value is not None for value in values):
-            columns[ours] = values
-    for name, values in columns.items():
-        if any(value is None for value in values):
+    of_nodes = [data for _, data in graph.nodes(data=True)]
+    for name, attribute, rows in (
+        ("edge_label", "label", carried),
+        ("edge_attr", "edge_attr", carried),
+        ("node_label", "label", of_nodes),
+        ("x", "x", of_nodes),
+    ):
+        values = [data[attribute] for data in rows if data.get(attribute) is not None]
+        if 0 < len(values) < len(rows):
             raise InputError(f"networkx graph, {name}: given for some nodes or edges and missing for others")
+        if values:
+            columns[name] = np.asarray(values)
     plain = names == list(range(len(names)))
     return Graphs.from_edges(
         np.array(edges, dtype=np.int64).reshape(-1, 2).T,
         num_nodes=len(names),
         node_ids=None if plain else names,
-        **{name: np.asarray(values) for name, values in columns.items()},
+        **columns,
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from wlhn.errors import InputError
 from wlhn.graphs import as_graphs
 from wlhn.hierarchy.directions import both_directions
-from wlhn.hierarchy.hierarchy import Hierarchy
+from wlhn.hierarchy.hierarchy import Hierarchy, Signature
 from wlhn.hierarchy.refinement import ALL_BITS, edge_values_of, encode, initial_values_of, key_bits, keys
 from wlhn.loops.refinement import match_colours, signature_keys
 
@@ -56,22 +56,33 @@ def assign(
     if hierarchy.directed:
         graphs, edge_code = both_directions(graphs, edge_code)
     for t in range(1, hierarchy.depth + 1):
-        width = max(hierarchy.num_colours[t - 1], 1)
-        known, parent = hierarchy.signature(t), hierarchy.parents[t]
-        args = (graphs.row_ptr, graphs.neighbour, edge_code, colours[-1], width)
-        colours.append(
-            match_colours(
-                *args,
-                keys(np.arange(graphs.num_nodes), *args),
-                signature_keys(parent, *known, hierarchy.num_edge_codes > 0, key_bits(width), np.uint64(ALL_BITS)),
-                parent,
-                known.ptr,
-                known.edge.astype(np.int64) * width + known.colour,
-                known.times,
-            )
-        )
+        colours.append(colours_of_round(hierarchy, t, graphs.row_ptr, graphs.neighbour, edge_code, colours[-1]))
     left_at = sum((colour >= 0).astype(np.int64) for colour in colours)
     return Assignment(tuple(colours), np.asarray(left_at))
+
+
+def colours_of_round(
+    hierarchy: Hierarchy, t: int, row_ptr: IntArray, neighbour: IntArray, edge_code: IntArray, colour: IntArray
+) -> IntArray:
+    """The colours of depth t that nodes with these neighbours have, from their colours of the depth before; −1 where
+    there is none.
+    """
+    width, known, parent = max(hierarchy.num_colours[t - 1], 1), hierarchy.signature(t), hierarchy.parents[t]
+    args = (row_ptr, neighbour, edge_code, colour, width)
+    return match_colours(
+        *args,
+        keys(np.arange(len(colour)), *args),
+        ascending_keys(parent, known, width, hierarchy.num_edge_codes > 0),
+        parent,
+        known.ptr,
+        known.edge.astype(np.int64) * width + known.colour,
+        known.times,
+    )
+
+
+def ascending_keys(parent: IntArray, signature: Signature, width: int, labelled: bool) -> NDArray[Any]:
+    """What the colours of one depth of a tree ascend by, `width` colours being in the depth before."""
+    return signature_keys(parent, *signature, labelled, key_bits(width), np.uint64(ALL_BITS))
 
 
 def look_up(name: str, values: ArrayLike, known: NDArray[Any], length: int) -> IntArray:

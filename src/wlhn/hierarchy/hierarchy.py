@@ -8,7 +8,8 @@ The hierarchy's tree has a root above the colours of depth 0, unless these are a
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -16,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import storage
-from wlhn.hierarchy.tree import Tree
+from wlhn.hierarchy.tree import Tree, check_nodes
 from wlhn.loops.refinement import signatures
 from wlhn.notebook import html_table
+from wlhn.words import counted
 
 IntArray = NDArray[np.integer[Any]]
 
@@ -33,6 +34,11 @@ class Signature(NamedTuple):
     colour: IntArray  # colours of the depth before
     edge: IntArray  # edge labels as codes, all 0 without edge labels; if directed, 2 · code, and + 1 for out-neighbours
     times: IntArray
+
+    def row(self, colour: int) -> list[tuple[int, int, int]]:
+        """(colour, edge, times) of the counted neighbours of one colour."""
+        here = slice(int(self.ptr[colour]), int(self.ptr[colour + 1]))
+        return list(zip(*(part[here].tolist() for part in self[1:]), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +73,7 @@ class Hierarchy:
         """What a notebook shows: colours depth by depth."""
         sizes = [self.count(t) for t in range(self.depth + 1)]
         rows = [(t, len(size), int(size.max(initial=0)), int((size == 1).sum())) for t, size in enumerate(sizes)]
-        graphs = f"{self.num_graphs:,} graph{'s' * (self.num_graphs != 1)}"
-        title = f"Hierarchy of {self.num_nodes:,} nodes in {graphs}, start {self.start}"
+        title = f"Hierarchy of {self.num_nodes:,} nodes in {counted(self.num_graphs, 'graph')}, start {self.start}"
         return html_table(title, ("depth", "colours", "nodes of the largest", "colours of one node"), rows)
 
     @property
@@ -150,7 +155,7 @@ class Hierarchy:
 
     def distance(self, u: ArrayLike, v: ArrayLike) -> IntArray:
         """The WL distance of graph nodes, pair by pair: the path in the tree between their colours at depth T."""
-        u, v = self._checked(u), self._checked(v)
+        u, v = check_nodes(u, self.num_nodes), check_nodes(v, self.num_nodes)
         return 2 * (self.depth + 1 - sum((colour[u] == colour[v]).astype(np.int64) for colour in self.colours))
 
     def distance_histogram(self) -> IntArray:
@@ -165,45 +170,68 @@ class Hierarchy:
         parted = [above - below for above, below in pairwise(together)]
         return np.array([together[-1], *reversed(parted)])
 
-    def _checked(self, node: ArrayLike) -> IntArray:
-        node = np.asarray(node)
-        if node.size and (node.min() < 0 or node.max() >= self.num_nodes):
-            raise InputError(f"expected nodes 0 to {self.num_nodes - 1}, found {node.min()} to {node.max()}")
-        return node
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one file, without pickle: numpy arrays in a zip (.npz)."""
         meta = {"depth": self.depth, "start": self.start, "directed": self.directed}
-        arrays: dict[str, Any] = {"node_ptr": self.node_ptr, "initial_values": self.initial_values}
-        if self.edge_values is not None:
-            arrays["edge_values"] = self.edge_values
+        arrays = self.tree_arrays() | {"node_ptr": self.node_ptr, "parents_0": self.parents[0]}
+        arrays |= {f"colours_{t}": colour for t, colour in enumerate(self.colours)}
         if self.node_ids is not None:
             arrays["node_ids"] = storage.encode_ids(self.node_ids)
-        for t, (colour, parent) in enumerate(zip(self.colours, self.parents, strict=True)):
-            arrays |= {f"colours_{t}": colour, f"parents_{t}": parent}
-            if t:
-                arrays |= {f"{name}_{t}": a for name, a in zip(Signature._fields, self.signature(t), strict=True)}
         storage.save(path, meta, arrays)
+
+    def tree_arrays(self) -> dict[str, NDArray[Any]]:
+        """The tree without nodes as plain arrays, for any file that holds such."""
+        arrays = {"initial_values": self.initial_values}
+        if self.edge_values is not None:
+            arrays["edge_values"] = self.edge_values
+        for t in range(1, self.depth + 1):
+            arrays[f"parents_{t}"] = self.parents[t]
+            arrays |= {f"{name}_{t}": part for name, part in self.signature(t)._asdict().items()}
+        return arrays
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Hierarchy:
         """Read what `save` wrote."""
-        return storage.load(path, _from_arrays)
+        meta, arrays = storage.load(path)
+        return replace(
+            tree_from_arrays(arrays, meta["depth"]),
+            node_ptr=arrays["node_ptr"],
+            colours=tuple(arrays[f"colours_{t}"] for t in range(meta["depth"] + 1)),
+            start=meta["start"],
+            directed=meta.get("directed", False),
+            node_ids=meta["node_ids"],
+        )
 
 
-def _from_arrays(meta: dict[str, Any], arrays: dict[str, Any]) -> Hierarchy:
-    depths = range(meta["depth"] + 1)
+def tree_of_colours(
+    parents: Sequence[IntArray],
+    initial_values: NDArray[Any],
+    edge_values: NDArray[Any] | None,
+    signatures: dict[int, Signature],
+) -> Hierarchy:
+    """A hierarchy without nodes: colours and what they stand for."""
     return Hierarchy(
-        node_ptr=arrays["node_ptr"],
-        colours=tuple(arrays[f"colours_{t}"] for t in depths),
-        parents=tuple(arrays[f"parents_{t}"] for t in depths),
-        start=meta["start"],
-        initial_values=arrays["initial_values"],
-        edge_values=arrays.get("edge_values"),
-        directed=meta.get("directed", False),
-        node_ids=storage.decode_ids(arrays["node_ids"]) if "node_ids" in arrays else None,
-        _signatures={t: Signature(*(arrays[f"{n}_{t}"] for n in Signature._fields)) for t in depths[1:]},
+        node_ptr=np.zeros(1, np.int64),
+        colours=(np.empty(0, np.int32),) * len(parents),
+        parents=tuple(parents),
+        start="given",
+        initial_values=initial_values,
+        edge_values=edge_values,
+        _signatures=signatures,
     )
+
+
+def tree_from_arrays(arrays: Mapping[str, NDArray[Any]], depth: int) -> Hierarchy:
+    """What `Hierarchy.tree_arrays` gave.
+
+    >>> import networkx as nx, wlhn
+    >>> tree_from_arrays(wlhn.refine(nx.star_graph(3), 1).tree_arrays(), 1).num_colours
+    [1, 2]
+    """
+    first, rounds = arrays["initial_values"], range(1, depth + 1)
+    parents = [np.zeros(len(first), np.int32), *(arrays[f"parents_{t}"] for t in rounds)]
+    signatures = {t: Signature(*(arrays[f"{name}_{t}"] for name in Signature._fields)) for t in rounds}
+    return tree_of_colours(parents, first, arrays.get("edge_values"), signatures)
 
 
 def wl_distance(space: Hierarchy | Tree, a: ArrayLike, b: ArrayLike) -> IntArray:

@@ -67,16 +67,14 @@ def digests(hierarchy: Hierarchy, t: int, colours: list[int]) -> dict[int, str]:
     needed = [set(colours)]
     for s in range(t, 0, -1):
         sign = hierarchy.signature(s)
-        seen = (int(v) for c in needed[-1] for v in sign.colour[sign.ptr[c] : sign.ptr[c + 1]])
+        seen = (v for c in needed[-1] for v, _, _ in sign.row(c))
         needed.append({*seen, *(int(hierarchy.parents[s][c]) for c in needed[-1])})
     known = {c: _hash(hierarchy.initial_values[c].tolist()) for c in needed[-1]}
     for s, here in enumerate(reversed(needed[:-1]), start=1):
         sign, above = hierarchy.signature(s), known
         known = {}
         for c in here:
-            row = slice(int(sign.ptr[c]), int(sign.ptr[c + 1]))
-            parts = zip(sign.edge[row], sign.colour[row], sign.times[row], strict=True)
-            around = sorted((_edge(hierarchy, int(e)), above[int(v)], int(n)) for e, v, n in parts)
+            around = sorted((_edge(hierarchy, e), above[v], n) for v, e, n in sign.row(c))
             known[c] = _hash([above[int(hierarchy.parents[s][c])], around])
     return known
 
@@ -123,11 +121,9 @@ class _Words:
             return ""
         key = (t, colour, reach, back)
         if key not in self.pieces:
-            sign = self.hierarchy.signature(t)
-            row = slice(int(sign.ptr[colour]), int(sign.ptr[colour + 1]))
             ahead = self._ancestor(t, colour, t - 2) if t - 1 > self.floor else -1
             times: Counter[str] = Counter()
-            for v, e, n in zip(*(a[row].tolist() for a in (sign.colour, sign.edge, sign.times)), strict=True):
+            for v, e, n in self.hierarchy.signature(t).row(colour):
                 left, back = (n - 1, -1) if v == back else (n, back)
                 if left:
                     word = self.short[self._ancestor(t - 1, v, self.floor)] + self._around(t - 1, v, reach - 1, ahead)

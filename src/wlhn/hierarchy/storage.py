@@ -11,9 +11,9 @@ import json
 import os
 import struct
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from wlhn.errors import InputError
 from wlhn.files import replacing
 from wlhn.hierarchy.checks import check_arrays
 
-T = TypeVar("T")
 FORMAT = 1
 MAPPED = 1 << 20  # bytes; smaller arrays are simply read
 ALIGNMENT = 64
@@ -47,18 +46,18 @@ def _write(file: BinaryIO, archive: zipfile.ZipFile, name: str, array: NDArray[A
         np.lib.format.write_array(out, np.asarray(array), allow_pickle=False)
 
 
-def load(path: str | os.PathLike[str], build: Callable[[dict[str, Any], dict[str, Any]], T]) -> T:
-    """What `build` makes of the meta data and arrays that `save` wrote; anything else is an `InputError`."""
+def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """(meta data and the names of nodes, arrays) that `save` wrote; anything else is an `InputError`."""
     with Path(path).open("rb") as raw:
         try:
-            return build(*_read(raw, Path(path)))
+            return _read(raw, Path(path))
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
         except Exception as error:  # whatever numpy, zip and JSON say of bytes they cannot make sense of
             raise InputError(f"{path}: not a hierarchy that wlhn wrote, or damaged") from error
 
 
-def _read(raw: BinaryIO, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read(raw: BinaryIO, path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     file: dict[str, NDArray[Any]] = {}
     with zipfile.ZipFile(raw) as archive:
         for entry in archive.infolist():
@@ -70,6 +69,7 @@ def _read(raw: BinaryIO, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     if meta["format"] != FORMAT:
         raise InputError(f"is in format {meta['format']}, and this version reads format {FORMAT}; make the file again")
     check_arrays(meta, file)
+    meta["node_ids"] = decode_ids(file["node_ids"]) if "node_ids" in file else None
     return meta, file
 
 

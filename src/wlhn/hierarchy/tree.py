@@ -102,7 +102,7 @@ class Tree:
 
     def lca(self, a: ArrayLike, b: ArrayLike) -> IntArray:
         """The lowest common ancestor of each pair, by doubling: O(log depth) steps, memory of the pairs alone."""
-        a, b = np.broadcast_arrays(self._checked(a), self._checked(b))
+        a, b = np.broadcast_arrays(check_nodes(a, len(self)), check_nodes(b, len(self)))
         a = self.ancestor(a, np.maximum(self.depth[a] - self.depth[b], 0))
         b = self.ancestor(b, np.maximum(self.depth[b] - self.depth[a], 0))
         for row in self._ancestors[::-1]:
@@ -112,7 +112,7 @@ class Tree:
 
     def distance(self, a: ArrayLike, b: ArrayLike) -> IntArray:
         """The number of edges between a and b, for each pair."""
-        a, b = self._checked(a), self._checked(b)
+        a, b = check_nodes(a, len(self)), check_nodes(b, len(self))
         return self.depth[a] + self.depth[b] - 2 * self.depth[self.lca(a, b)]
 
     def all_distances(self) -> IntArray:
@@ -127,8 +127,10 @@ class Tree:
             out[:v, v] = out[v, :v]
         return out
 
-    def _checked(self, node: ArrayLike) -> IntArray:
-        node = np.asarray(node)
-        if node.size and (node.min() < 0 or node.max() >= len(self)):
-            raise InputError(f"tree: expected nodes 0 to {len(self) - 1}, found {node.min()} to {node.max()}")
-        return node
+
+def check_nodes(node: ArrayLike, count: int) -> IntArray:
+    """Positions of nodes, of which there are so many."""
+    node = np.asarray(node)
+    if node.size and (node.min() < 0 or node.max() >= count):
+        raise InputError(f"expected nodes 0 to {count - 1}, found {node.min()} to {node.max()}")
+    return node

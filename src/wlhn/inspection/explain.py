@@ -20,7 +20,6 @@ from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy, refine
 from wlhn.inspection.attribution import contributions
-from wlhn.inspection.kernel_parts import at_last_depth
 from wlhn.inspection.neighbourhood import average, divide, neighbourhood, reached
 from wlhn.models.registry import MODELS
 from wlhn.nn.capabilities import AnswersDepthByDepth, SumsOverColours, SumsOverNodes
@@ -116,7 +115,7 @@ def explain(trained: Trained, graphs: Graphs, graph: int) -> Explanation:
         return _explain_machine(trained, model, graphs, graph)
     if not isinstance(model, SumsOverNodes):
         raise InputError(
-            f"explain: the answer of {_name(trained)} is no sum over nodes or colours; "
+            f"explain: the answer of {trained.settings.model} is no sum over nodes or colours; "
             f"{_explainable()} can be explained"
         )
     quotient = trained.quotient(graphs.select([graph]))
@@ -148,7 +147,8 @@ def explain_node(trained: Trained, graphs: Graphs, node: int) -> Explanation:
         raise InputError("explain: this model answers for graphs; name one of them (--graph) instead of a node")
     if not isinstance(model, AnswersDepthByDepth):
         raise InputError(
-            f"explain: nodes need a model that answers depth by depth, as wlhn does, and this is {_name(trained)}"
+            "explain: nodes need a model that answers depth by depth, as wlhn does, and this is "
+            f"{trained.settings.model}"
         )
     graph = int(graphs.graph_of_node[node])
     first = int(graphs.node_ptr[graph])
@@ -156,9 +156,7 @@ def explain_node(trained: Trained, graphs: Graphs, node: int) -> Explanation:
     near, hop = reached(encoded.graphs, node - first, len(model.layers))
     part, x = neighbourhood(encoded.graphs, encoded.x, near)
     edges = torch.from_numpy(part.edge_index.astype(np.int64))
-    attr = None
-    if part.edge_attr is not None:
-        attr = torch.from_numpy(np.asarray(part.edge_attr))
+    attr = None if part.edge_attr is None else torch.from_numpy(np.asarray(part.edge_attr))
     trained.model.eval()
     mean = average(model, make_quotient(encoded.graphs, encoded.x, len(model.layers), attr is not None))
     each, there = divide(model, torch.from_numpy(x), edges, attr, torch.from_numpy(hop), mean)
@@ -181,10 +179,6 @@ def _explainable() -> str:
     return listed([name for name, model in models if getattr(model, "rows", None) or hasattr(model, "colour_parts")])
 
 
-def _name(trained: Trained) -> str:
-    return trained.settings.model
-
-
 def _explain_machine(trained: Trained, model: SumsOverColours, graphs: Graphs, graph: int) -> MachineExplanation:
     quotient = trained.quotient(graphs.select([graph]))
     batch = quotient.batch([0])
@@ -201,3 +195,27 @@ def _explain_machine(trained: Trained, model: SumsOverColours, graphs: Graphs, g
         shift=trained.shift.double().numpy(),
         scale=trained.scale.double().numpy(),
     )
+
+
+def at_last_depth(hierarchy: Hierarchy, parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """What the colours of the last depth have of parts of all colours: a decision value is a sum over the colours of
+    all depths, a node has one colour at each depth, and what a colour adds is shared evenly by its nodes.
+
+    Args:
+        hierarchy: the hierarchy of a single graph.
+        parts: depth by depth, as deep as the hierarchy or less, (colours, machines).
+
+    Returns:
+        (colours of the last depth, machines), with the same sum.
+
+    >>> import networkx as nx, wlhn
+    >>> star = wlhn.refine(nx.star_graph(3), 1)  # the centre is colour 0
+    >>> at_last_depth(star, [np.array([[4.0]]), np.array([[10.0], [0.0]])]).tolist()
+    [[11.0], [3.0]]
+    """
+    each = np.zeros((1, parts[0].shape[1]))  # of a node
+    for t in range(hierarchy.depth + 1):
+        each = each[hierarchy.parents[t]]
+        if t < len(parts):
+            each = each + parts[t] / hierarchy.count(t)[:, None]
+    return each * hierarchy.count(hierarchy.depth)[:, None]

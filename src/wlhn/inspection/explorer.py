@@ -5,7 +5,7 @@ The page itself is `wlhn.report.explorer`; here is what it is made from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,10 +20,10 @@ from wlhn.embeddings.planar import PlanarTree, planar
 from wlhn.hierarchy import Hierarchy, Tree, colour_names, refine
 from wlhn.hyperbolic.polar import polar_distance
 from wlhn.inspection.items import Items, graph_items, node_items
-from wlhn.inspection.kernel_similar import ROUNDS, tree_of
 from wlhn.inspection.node_groups import grouped, hangs_on_its_root
-from wlhn.inspection.similar import LearnedSpace
+from wlhn.inspection.similar import ROUNDS, LearnedSpace, tree_of
 from wlhn.runs.trained import Trained
+from wlhn.words import counted
 
 COLOURS = 10_000  # of larger trees the most frequent colours are shown
 ITEMS = 2_000  # graphs or nodes in the second view
@@ -123,8 +123,8 @@ def telling(colours: Mapping[str, Any]) -> int:
 def _notes(dataset: Dataset, hierarchy: Hierarchy, kept: Kept, disc: PlanarTree, learned: Any) -> list[str]:
     """How much of the truth the picture loses, in words."""
     tree = hierarchy.tree
-    size = f"{_counted(len(dataset.graphs), 'graph')}, {_counted(dataset.graphs.num_nodes, 'node')}"
-    notes = [f"{size}, {_counted(len(tree), 'colour')} in the tree."]
+    size = f"{counted(len(dataset.graphs), 'graph')}, {counted(dataset.graphs.num_nodes, 'node')}"
+    notes = [f"{size}, {counted(len(tree), 'colour')} in the tree."]
     if len(kept.node) < len(tree):
         notes.append(f"The {len(kept.node):,} most frequent are shown; each says how many are hidden below it.")
     a, b = np.random.default_rng(0).integers(0, len(kept.node), (2, 20_000))
@@ -233,13 +233,5 @@ def _drawings(dataset: Dataset) -> dict[str, Any]:
         "from": index[0][inside].tolist(),
         "to": index[1][inside].tolist(),
         "order": None if plain else orders[inside].tolist(),
-        "node_ids": None if graphs.node_ids is None else _short(graphs.node_ids[:stop]),
+        "node_ids": None if graphs.node_ids is None else [str(name)[:200] for name in graphs.node_ids[:stop]],
     }
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
-
-
-def _short(names: Sequence[Any]) -> list[str]:
-    return [str(name)[:200] for name in names]

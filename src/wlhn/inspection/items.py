@@ -59,13 +59,10 @@ def graph_items(
     """The graphs of a data set (the first so many)."""
     graphs, n = dataset.graphs, min(len(dataset.graphs), limit)
     if space is not None:
-        r, e = space.graph_r[:n], space.graph_e[:n]
-        near, distance = _nearest_polar(r, e)
-        place, measure = _two_components((r[:, None] * e).numpy()), "learned hyperbolic distance"
+        points = _learned_map(space.graph_r[:n], space.graph_e[:n])
     else:
         counts = ColourCounts.of(hierarchy).select(np.arange(n))
-        near, distance = _first(compare_graphs("wasserstein", counts, normalised=False))
-        place, measure = _two_components(counts.matrix), "WL distance"
+        points = _map(counts.matrix, compare_graphs("wasserstein", counts, normalised=False), "WL distance")
     if dataset.level == "graph":
         about = _answers(dataset, trained).for_items(n, graphs.graph_of_node)
     else:  # targets belong to nodes: colours have them, graphs don't
@@ -73,12 +70,9 @@ def graph_items(
         about |= {"node_class": targets.true, "columns_per_node": targets.numbers}
     return Items(
         name=[str(name) for name in graph_names(dataset)[:n]],
-        place=place,
         graph=np.arange(n),
         node=None,
-        near=near,
-        distance=distance,
-        measure=measure,
+        **points,
         **about,
     )
 
@@ -89,16 +83,11 @@ def node_items(dataset: Dataset, trained: Trained | None, space: LearnedSpace | 
         return None
     n = min(dataset.graphs.num_nodes, limit)
     row = torch.from_numpy(space.hierarchy.colours[-1][:n].astype(np.int64))
-    r, e = space.r[row], space.e[row]
-    near, distance = _nearest_polar(r, e)
     return Items(
         name=[node_name(dataset, k) for k in range(n)],
-        place=_two_components((r[:, None] * e).numpy()),
         graph=dataset.graphs.graph_of_node[:n],
         node=np.arange(n),
-        near=near,
-        distance=distance,
-        measure="learned hyperbolic distance",
+        **_learned_map(space.r[row], space.e[row]),
         **_answers(dataset, trained).for_items(n, np.arange(dataset.graphs.num_nodes)),
     )
 
@@ -135,15 +124,19 @@ def _answers(dataset: Dataset, trained: Trained | None) -> _Answers:
     return _Answers(numbers=numbers)
 
 
-def _nearest_polar(r: torch.Tensor, e: torch.Tensor) -> tuple[NDArray[Any], NDArray[Any]]:
+def _learned_map(r: torch.Tensor, e: torch.Tensor) -> dict[str, Any]:
+    """The places and nearest neighbours of points in polar form."""
     sin_half = torch.cdist(e, e, compute_mode="donot_use_mm_for_euclid_dist") / 2
-    return _first(half_angle_distance(r[:, None], r[None], sin_half).numpy())
+    distance = half_angle_distance(r[:, None], r[None], sin_half).numpy()
+    return _map((r[:, None] * e).numpy(), distance, "learned hyperbolic distance")
 
 
-def _first(distance: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _map(rows: Any, distance: NDArray[Any], measure: str) -> dict[str, Any]:
+    """The places and nearest neighbours of items, from a row for each and the distances of all pairs."""
     np.fill_diagonal(distance, np.inf)
     near = np.argsort(distance, axis=1, kind="stable")[:, : min(NEAREST, len(distance) - 1)]
-    return near, np.take_along_axis(distance, near, axis=1)
+    nearest = np.take_along_axis(distance, near, axis=1)
+    return {"place": _two_components(rows), "near": near, "distance": nearest, "measure": measure}
 
 
 def _two_components(rows: Any) -> NDArray[Any]:

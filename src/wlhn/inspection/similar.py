@@ -1,4 +1,4 @@
-"""Nearest nodes and graphs of a trained WLHN, in its learned hyperbolic distance, beside the WL distance.
+"""Nearest nodes and graphs, by the learned hyperbolic distance of a WLHN or by a kernel, beside the WL distance.
 
 Nodes: the distance of their points at the last depth; nodes of one colour share a point.
 
@@ -13,6 +13,8 @@ h_G / s tells a graph from two copies of it, as the WL distance does.
 The WL distance of nodes is the path between their colours in the tree; that of graphs is Σ over depths and colours of
 the difference in counts, which is the cheapest way to move one graph's nodes along the tree to the other's, nodes that
 are left over going to the root (both counted in steps of the tree).
+
+By kernel: graphs by what they have in common, optimal assignment in the tree of colours, without any learning.
 """
 
 from __future__ import annotations
@@ -24,15 +26,21 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from wlhn.embeddings.nearest import distances_to, nearest
+from wlhn.data.dataset import Dataset
+from wlhn.data.features import encoding
+from wlhn.errors import InputError
 from wlhn.graphs import Graphs
-from wlhn.hierarchy import Hierarchy
-from wlhn.hyperbolic.polar import from_tangent
+from wlhn.hierarchy import Hierarchy, refine
+from wlhn.hyperbolic.polar import from_tangent, half_angle_distance
 from wlhn.kernels import ColourCounts, compare_graphs
 from wlhn.nn.capabilities import needs_points
 from wlhn.ops.sums import tangent_sum
 from wlhn.runs.trained import Trained
+
+ROUNDS = 3  # of the tree, where no run says how deep to look
+ROWS_AT_ONCE = 1 << 13  # distances of points that are computed together
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +49,15 @@ class Similar:
 
     index: NDArray[Any]  # positions
     distance: NDArray[Any]  # learned
+    wl_distance: NDArray[Any]  # steps in the tree
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """The most similar graphs, first the most similar; the graph itself is left out."""
+
+    index: NDArray[Any]  # positions
+    similarity: NDArray[Any]  # 0 to 1
     wl_distance: NDArray[Any]  # steps in the tree
 
 
@@ -59,7 +76,7 @@ class LearnedSpace:
         usual_size = trained.colours.num_nodes / trained.colours.num_graphs
         self.graph_r, self.graph_e = from_tangent(tangent_sum(batch.graph_counts, self.r, self.e) / usual_size)
 
-    def tree_directions(self) -> tuple[torch.Tensor, torch.Tensor]:
+    def tree_directions(self) -> tuple[Tensor, Tensor]:
         """(r, e) of every node of the hierarchy's tree; a root above the first colours lies at the origin."""
         above = self.hierarchy.offsets[0]
         r = torch.cat([torch.zeros(above, dtype=self.r.dtype), *(r for r, _ in self.levels)])
@@ -81,12 +98,34 @@ class LearnedSpace:
         return Similar(chosen, near, graph_wl_distances(self.hierarchy, graph, chosen))
 
 
-def _double(features: torch.Tensor) -> torch.Tensor:
+def tree_of(dataset: Dataset, trained: Trained | None = None, rounds: int = ROUNDS) -> Hierarchy:
+    """The tree to compare graphs in: of what a run sees and as deep; else from labels, features or degrees."""
+    if trained is not None:
+        return trained.quotient(dataset.graphs, trained.colours.depth or ROUNDS).hierarchy
+    return refine(dataset.graphs, rounds, encoding(dataset).encode(dataset.graphs) if dataset.inputs else "degree")
+
+
+def alike(hierarchy: Hierarchy, graph: int, count: int) -> Alike:
+    """The graphs most like one of a hierarchy.
+
+    >>> import networkx as nx, wlhn
+    >>> found = alike(wlhn.refine([nx.path_graph(3), nx.path_graph(4), nx.complete_graph(3)], 2), 0, 2)
+    >>> found.index.tolist(), found.wl_distance.tolist()
+    ([1, 2], [5, 10])
+    """
+    counts = ColourCounts.of(hierarchy)
+    similarity = compare_graphs("oa", counts.select([graph]), counts)[0]
+    others = np.delete(np.arange(len(similarity)), graph)
+    chosen = others[np.argsort(-similarity[others], kind="stable")[:count]]
+    return Alike(chosen, similarity[chosen], graph_wl_distances(hierarchy, graph, chosen))
+
+
+def _double(features: Tensor) -> Tensor:
     """Numbers in float64; categories stay what they are."""
     return features.double() if features.is_floating_point() else features
 
 
-def _others(distance: torch.Tensor, own: int, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _others(distance: Tensor, own: int, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """(positions, distances) of the nearest, without the item itself."""
     distance[own] = torch.inf
     index = nearest(distance, min(count, len(distance) - 1))
@@ -104,3 +143,25 @@ def graph_wl_distances(hierarchy: Hierarchy, graph: int, others: NDArray[Any]) -
     counts = ColourCounts.of(hierarchy)
     distance = compare_graphs("wasserstein", counts.select([graph]), counts.select(others), normalised=False)
     return distance[0].astype(np.int64)
+
+
+def distances_to(r: Tensor, e: Tensor, query_r: Tensor, query_e: Tensor) -> Tensor:
+    """Distances (n,) of points (r (n,), e (n, d)) to one point (r (), e (d,)).
+
+    >>> r, e = torch.tensor([1.0, 2.0]), torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
+    >>> distances_to(r, e, r[0], e[0]).round(decimals=4)
+    tensor([0., 3.])
+    """
+    if len(r) != len(e):
+        raise InputError(f"distances: expected a direction for each of {len(r)} points, found {len(e)}")
+    parts = zip(r.split(ROWS_AT_ONCE), e.split(ROWS_AT_ONCE), strict=True)
+    return torch.cat([half_angle_distance(a, query_r, (b - query_e).norm(dim=1) / 2) for a, b in parts])
+
+
+def nearest(distance: Tensor, count: int) -> Tensor:
+    """Positions of the smallest distances, smallest first, ties in the order of positions.
+
+    >>> nearest(torch.tensor([3.0, 1.0, 2.0, 1.0]), count=3)
+    tensor([1, 3, 2])
+    """
+    return torch.sort(distance, stable=True).indices[: max(count, 0)]

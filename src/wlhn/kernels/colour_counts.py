@@ -43,12 +43,11 @@ class ColourCounts:
     @staticmethod
     def of(hierarchy: Hierarchy) -> ColourCounts:
         """The graphs that a hierarchy was made of."""
-        first = np.concatenate([[0], np.cumsum(hierarchy.num_colours)])
         parts = []
         for t, width in enumerate(hierarchy.num_colours):
             ptr, colour, count = hierarchy.count_per_graph(t)
             parts.append(sparse.csr_array((count, colour, ptr), shape=(hierarchy.num_graphs, width)))
-        return ColourCounts(_beside(parts), first, np.full(len(first), first[-1]))
+        return _of_known(sparse.hstack(parts, format="csr"), hierarchy)
 
     @staticmethod
     def of_new(fitted: Hierarchy, new: Hierarchy) -> ColourCounts:
@@ -102,12 +101,21 @@ class ColourCounts:
         """(graphs,) nodes: each has one colour at each depth."""
         return np.asarray(self.matrix.sum(axis=1), dtype=np.int64) // (self.depth + 1)
 
+    @cached_property
+    def graph_of_entry(self) -> Array:
+        """(entries of the matrix,) the graph of each."""
+        return np.repeat(np.arange(len(self)), np.diff(self.matrix.indptr))
+
+    def sum_over_colours(self, values: Array, weights: ArrayLike | None) -> Array:
+        """(graphs,) the sum of a value for each entry of the matrix, times the weights of their depths."""
+        weighted = self.column_weights(weights)[self.matrix.indices] * values
+        return np.bincount(self.graph_of_entry, weights=weighted, minlength=len(self))
+
     @property
     def unseen(self) -> Array:
         """(graphs, T + 1): how many different colours of a graph the hierarchy does not have, depth by depth."""
         there = self.matrix.indices >= self.num_known
-        graph = np.repeat(np.arange(len(self)), np.diff(self.matrix.indptr))[there]
-        place = graph * (self.depth + 1) + self.depth_of_column[self.matrix.indices[there]]
+        place = self.graph_of_entry[there] * (self.depth + 1) + self.depth_of_column[self.matrix.indices[there]]
         return np.bincount(place, minlength=len(self) * (self.depth + 1)).reshape(len(self), self.depth + 1)
 
     def select(self, graphs: ArrayLike) -> ColourCounts:
@@ -127,8 +135,7 @@ class ColourCounts:
         there = np.bincount(self.matrix.indices, minlength=self.num_known) >= min_graphs
         tree, old = prune(hierarchy, np.split(there, self.first[1:-1]))
         columns = np.concatenate([first + colours for first, colours in zip(self.first, old, strict=False)])
-        first = np.concatenate([[0], np.cumsum(tree.num_colours)])
-        return tree, ColourCounts(_canonical(self.matrix[:, columns]), first, np.full(len(first), first[-1]))
+        return tree, _of_known(self.matrix[:, columns], tree)
 
     def column_weights(self, weights: ArrayLike | None) -> Array:
         """(columns,) the weight of each colour, from one for each depth; all 1 without.
@@ -182,8 +189,10 @@ def checked_weights(weights: ArrayLike | None, depth: int) -> Array:
     return given
 
 
-def _beside(parts: list[sparse.csr_array]) -> sparse.csr_array:
-    return _canonical(sparse.hstack(parts, format="csr"))
+def _of_known(matrix: Any, tree: Hierarchy) -> ColourCounts:
+    """Counts of which each column is a colour of a tree."""
+    first = np.concatenate([[0], np.cumsum(tree.num_colours)])
+    return ColourCounts(_canonical(matrix), first, np.full(len(first), first[-1]))
 
 
 def _canonical(matrix: Any) -> sparse.csr_array:

@@ -119,9 +119,7 @@ def self_similarity(kind: Kind, counts: ColourCounts, weights: ArrayLike | None 
     [14.0]
     """
     n = counts.matrix.data.astype(np.float64)
-    values = counts.column_weights(weights)[counts.matrix.indices] * (n * n if kind == "wl" else n)
-    graph = np.repeat(np.arange(len(counts)), np.diff(counts.matrix.indptr))
-    return np.bincount(graph, weights=values, minlength=len(counts))
+    return counts.sum_over_colours(n * n if kind == "wl" else n, weights)
 
 
 def normalise(matrix: Array, own: Array, other: Array) -> Array:

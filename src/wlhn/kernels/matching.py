@@ -6,7 +6,7 @@ tree therefore needs none: it may be cut down to the colours that somebody still
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.hierarchy import Hierarchy
-from wlhn.hierarchy.assignment import look_up
-from wlhn.hierarchy.hierarchy import Signature
-from wlhn.hierarchy.refinement import ALL_BITS, key_bits, keys
-from wlhn.loops.refinement import match_colours, signature_keys
+from wlhn.hierarchy.assignment import ascending_keys, colours_of_round, look_up
+from wlhn.hierarchy.hierarchy import Signature, tree_of_colours
 
 Array = NDArray[Any]
 
@@ -31,30 +29,19 @@ def match(fitted: Hierarchy, new: Hierarchy) -> list[Array]:
     [[0], [-1, 0]]
     """
     found = [look_up("initial", new.initial_values, fitted.initial_values, len(new.initial_values))]
-    labelled = fitted.edge_values is not None and new.edge_values is not None
     edge_code: Array = np.empty(0, np.int32)
     if fitted.edge_values is not None and new.edge_values is not None:
         edge_code = look_up("edge_labels", new.edge_values, fitted.edge_values, len(new.edge_values))
     for t in range(1, fitted.depth + 1):
-        known, sign, width = fitted.signature(t), new.signature(t), max(fitted.num_colours[t - 1], 1)
+        sign = new.signature(t)
         # As nodes of a graph: colours of depth t first, then those of the depth before, which are their neighbours.
         here, before = len(new.parents[t]), found[-1]
         colour = np.concatenate([before[new.parents[t]], before])
         length = np.add.reduceat(np.append(sign.times, 0), sign.ptr[:-1]) * (np.diff(sign.ptr) > 0)
         row_ptr = np.concatenate([[0], np.cumsum(length), np.full(len(before), length.sum())]).astype(np.int64)
         neighbour = np.repeat(sign.colour, sign.times).astype(np.int32) + np.int32(here)
-        edge = edge_code[np.repeat(sign.edge, sign.times)] if labelled else edge_code
-        args = (row_ptr, neighbour, edge, colour, width)
-        matched = match_colours(
-            *args,
-            keys(np.arange(len(colour)), *args),
-            _keys(fitted.parents[t], known, width, labelled),
-            fitted.parents[t],
-            known.ptr,
-            known.edge.astype(np.int64) * width + known.colour,
-            known.times,
-        )
-        found.append(matched[:here])
+        edge = edge_code[np.repeat(sign.edge, sign.times)] if len(edge_code) else edge_code
+        found.append(colours_of_round(fitted, t, row_ptr, neighbour, edge, colour)[:here])
     return found
 
 
@@ -78,21 +65,11 @@ def prune(hierarchy: Hierarchy, keep: Sequence[Array]) -> tuple[Hierarchy, list[
         number[old[-1]] = np.arange(len(old[-1]), dtype=np.int32)
         rows, width = np.flatnonzero(keep[t]), max(len(old[-1]), 1)
         parent, sign = number[hierarchy.parents[t][rows]], _rows(hierarchy.signature(t), rows, number, width)
-        order = np.argsort(_keys(parent, sign, width, hierarchy.edge_values is not None), kind="stable")
+        order = np.argsort(ascending_keys(parent, sign, width, hierarchy.edge_values is not None), kind="stable")
         old.append(rows[order])
         parents.append(parent[order])
         signs[t] = _rows(hierarchy.signature(t), rows[order], number, width)
-    nothing = np.empty(0, np.int32)
-    tree = Hierarchy(
-        node_ptr=np.zeros(1, np.int64),
-        colours=(nothing,) * len(parents),
-        parents=tuple(parents),
-        start="given",
-        initial_values=hierarchy.initial_values[old[0]],
-        edge_values=hierarchy.edge_values,
-        _signatures=signs,
-    )
-    return tree, old
+    return tree_of_colours(parents, hierarchy.initial_values[old[0]], hierarchy.edge_values, signs), old
 
 
 def cut(hierarchy: Hierarchy, depth: int) -> Hierarchy:
@@ -111,41 +88,6 @@ def cut(hierarchy: Hierarchy, depth: int) -> Hierarchy:
         representatives=hierarchy.representatives[: depth + 1],
         _signatures={t: hierarchy.signature(t) for t in range(1, depth + 1)},
     )
-
-
-def tree_arrays(tree: Hierarchy) -> dict[str, Array]:
-    """What `prune` gave as plain arrays, for any file that holds such."""
-    arrays = {"initial_values": tree.initial_values}
-    if tree.edge_values is not None:
-        arrays["edge_values"] = tree.edge_values
-    for t in range(1, tree.depth + 1):
-        arrays |= {f"parents_{t}": tree.parents[t]}
-        arrays |= {f"{name}_{t}": part for name, part in zip(Signature._fields, tree.signature(t), strict=True)}
-    return arrays
-
-
-def tree_from_arrays(arrays: Mapping[str, Array], depth: int) -> Hierarchy:
-    """What `tree_arrays` was given.
-
-    >>> import networkx as nx, wlhn
-    >>> tree_from_arrays(tree_arrays(wlhn.refine(nx.star_graph(3), 1)), 1).num_colours
-    [1, 2]
-    """
-    first, nothing, rounds = arrays["initial_values"], np.empty(0, np.int32), range(1, depth + 1)
-    return Hierarchy(
-        node_ptr=np.zeros(1, np.int64),
-        colours=(nothing,) * (depth + 1),
-        parents=(np.zeros(len(first), np.int32), *(arrays[f"parents_{t}"] for t in rounds)),
-        start="given",
-        initial_values=first,
-        edge_values=arrays.get("edge_values"),
-        _signatures={t: Signature(*(arrays[f"{name}_{t}"] for name in Signature._fields)) for t in rounds},
-    )
-
-
-def _keys(parent: Array, sign: Signature, width: int, labelled: bool) -> Array:
-    """What colours of a fitted tree ascend by."""
-    return signature_keys(parent, *sign, labelled, key_bits(width), np.uint64(ALL_BITS))
 
 
 def _rows(sign: Signature, rows: Array, number: Array, width: int) -> Signature:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset
+from wlhn.data.dataset import Column, Dataset, labels_of
 from wlhn.data.display import node_names
 from wlhn.data.memory import graphs_in_memory
 from wlhn.errors import InputError
@@ -42,8 +42,8 @@ def read_graphs(source: Any, like: Sequence[Column] | None = None) -> tuple[Grap
     coded = isinstance(source, Graphs | Dataset) or all(isinstance(part, Graphs) for part in source)
 
     def label(values: Array | None, edge: bool) -> Array | None:
-        known, names = _names(like, edge), _names(columns, edge)
-        if values is None or names == known or (names is None and coded):
+        known, names = labels_of(like, edge=edge), labels_of(columns, edge=edge)
+        if values is None or names == known or (coded and not names):
             return values
         return _as_fitted(values, names, known, "edge labels" if edge else "node labels")
 
@@ -60,7 +60,7 @@ def value_names(source: Any, graphs: Graphs, columns: Sequence[Column]) -> dict[
     'N'
     """
     if not isinstance(source, Dataset):
-        return {"label": {code: str(name) for code, name in enumerate(_names(columns, False) or ())}}
+        return {"label": {code: str(name) for code, name in enumerate(labels_of(columns))}}
     shown = node_names(source)
     named: str | int = 0 if graphs.node_label is None else "label"
     codes = graphs.node_label if named == "label" else None if graphs.x is None else graphs.x[:, 0]
@@ -70,22 +70,10 @@ def value_names(source: Any, graphs: Graphs, columns: Sequence[Column]) -> dict[
     return {named: dict(zip(values.tolist(), shown[node].tolist(), strict=True))}
 
 
-def edge_label_names(columns: Sequence[Column]) -> tuple[Any, ...]:
-    """The labels of edges by their codes; nothing where labels are numbers."""
-    return _names(columns, True) or ()
-
-
-def _names(columns: Sequence[Column], edge: bool) -> tuple[Any, ...] | None:
-    named = [
-        c.values for c in columns if c.edge == edge and c.kind == "categories" and c.role in ("category", "feature")
-    ]
-    return named[0] if len(named) == 1 else None
-
-
-def _as_fitted(codes: Array, names: tuple[Any, ...] | None, known: tuple[Any, ...] | None, what: str) -> Array:
-    if known is None:
+def _as_fitted(codes: Array, names: tuple[Any, ...], known: tuple[Any, ...], what: str) -> Array:
+    if not known:
         raise InputError(f"{what}: expected numbers as in the fit, found text")
-    if names is None:  # labels that are no text stand for themselves
+    if not names:  # labels that are no text stand for themselves
         names, codes = tuple(np.unique(codes).tolist()), np.unique(codes, return_inverse=True)[1]
     place = {name: code for code, name in enumerate(known)}
     for name in names:

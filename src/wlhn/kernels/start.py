@@ -53,7 +53,7 @@ class Start:
         check_at_least("bins", bins, 1)
         named = named_columns(graphs, columns)
         numeric = tuple(c for c in named if isinstance(c, int) and not _is_integer(graphs))
-        fitted = fit_bins(_chosen(graphs, numeric), binning, bins) if numeric and graphs.num_nodes else None
+        fitted = fit_bins(chosen_columns(graphs, numeric), binning, bins) if numeric and graphs.num_nodes else None
         return Start(named, numeric, fitted, names or {})
 
     def values(self, graphs: Graphs) -> Array:
@@ -68,9 +68,9 @@ class Start:
             elif column not in self.numeric:
                 if not _is_integer(graphs):
                     raise InputError(f"start, column {column} of x: expected integers as in the fit, found numbers")
-                parts.append(_chosen(graphs, (int(column),)))
+                parts.append(np.asarray(graphs.x)[:, [int(column)]])
         if self.bins is not None:
-            parts.append(self.bins.codes(_chosen(graphs, self.numeric).astype(np.float64)))
+            parts.append(self.bins.codes(chosen_columns(graphs, self.numeric)))
         if not parts:
             return np.zeros(graphs.num_nodes, np.int64)
         rows = np.concatenate([part.astype(np.int64) for part in parts], axis=1)
@@ -128,6 +128,7 @@ def _is_integer(graphs: Graphs) -> bool:
     return graphs.x is not None and np.issubdtype(graphs.x.dtype, np.integer)
 
 
-def _chosen(graphs: Graphs, columns: tuple[int, ...]) -> Array:
-    assert graphs.x is not None
-    return graphs.x[:, list(columns)]
+def chosen_columns(graphs: Graphs, columns: tuple[int, ...]) -> Array:
+    """(nodes, columns) these columns of x as numbers, if the graphs have them."""
+    check_columns(graphs, [max(columns)])
+    return np.asarray(graphs.x)[:, list(columns)].astype(np.float64)

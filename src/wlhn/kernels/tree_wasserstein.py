@@ -16,7 +16,7 @@ from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.continuous import smoothed_rows, transport
 from wlhn.kernels.gram import Report, no_report
 from wlhn.kernels.reading import read_graphs
-from wlhn.kernels.start import named_columns
+from wlhn.kernels.start import chosen_columns, named_columns
 
 Array = NDArray[Any]
 
@@ -62,7 +62,7 @@ class TreeWasserstein(MatrixTransformer):
         check_depth(self.depth, self.weights)
         read, self.columns_ = read_graphs(graphs)
         self.attributes_ = self._attributes(read)
-        values = _columns(read, self.attributes_)
+        values = chosen_columns(read, self.attributes_)
         self.mean_, self.deviation_ = values.mean(axis=0), values.std(axis=0)
         self.deviation_[self.deviation_ == 0] = 1
         self.points_ = self._points(read)
@@ -104,12 +104,6 @@ class TreeWasserstein(MatrixTransformer):
         return columns
 
     def _points(self, graphs: Graphs) -> list[Array]:
-        values = (_columns(graphs, self.attributes_) - self.mean_) / self.deviation_
+        values = (chosen_columns(graphs, self.attributes_) - self.mean_) / self.deviation_
         rows = smoothed_rows(graphs, values, int(self.depth), self.weights)
         return np.split(rows, graphs.node_ptr[1:-1])
-
-
-def _columns(graphs: Graphs, columns: tuple[int, ...]) -> Array:
-    if graphs.x is None or graphs.x.shape[1] <= max(columns):
-        raise InputError(f"start: there is no column {max(columns)} of node features here, as there was in the fit")
-    return graphs.x[:, list(columns)].astype(np.float64)

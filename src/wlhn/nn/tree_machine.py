@@ -23,7 +23,8 @@ from wlhn.batching.colour_batch import ColourBatch
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy, refine
-from wlhn.kernels.matching import cut, tree_arrays, tree_from_arrays
+from wlhn.hierarchy.hierarchy import tree_from_arrays
+from wlhn.kernels.matching import cut
 from wlhn.nn.encoders import Channels, check_width
 from wlhn.nn.machine import LEAST, FittedModel, Inputs
 from wlhn.nn.memory import TASKS, TREE, check_tree_memory, shaped
@@ -95,7 +96,7 @@ class TreeMachine(FittedModel):
         numbers = numbers | {"task": np.array(TASKS.index(task))}
         if task == "classification":
             numbers |= {"classes": classes}
-        arrays = numbers | {TREE + name: part for name, part in tree_arrays(tree).items()}
+        arrays = numbers | {TREE + name: part for name, part in tree.tree_arrays().items()}
         self.load_state_dict({name: torch.from_numpy(np.array(part, order="C")) for name, part in arrays.items()})
 
     def finish(self) -> None:

@@ -24,7 +24,9 @@ def confusion_matrix(counts: ArrayLike, classes: Sequence[Any], path: str | Path
     """
     counts = np.asarray(counts, int)
     if counts.shape != (len(classes), len(classes)):
-        raise InputError(f"counts: expected {len(classes)} rows and columns, one a class, found shape {counts.shape}")
+        raise InputError(
+            f"counts: expected {len(classes)} rows and columns, one for each class, found shape {counts.shape}"
+        )
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     left, top, side = NAMES, MARGIN, CELL * len(classes)
     middle = left + side / 2

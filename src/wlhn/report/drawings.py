@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wlhn.report.style import AGAINST, FOR, bare, new_figure, plain, shades, write_figure
+from wlhn.words import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +79,7 @@ def refinement_steps(edges: ArrayLike, colours: Sequence[ArrayLike], path: str |
     for t, (axes, colour) in enumerate(zip(np.ravel(figure.subplots(1, len(colours))), colours, strict=True)):
         number, count = np.unique(np.asarray(colour), return_inverse=True)[1], len(shade[t])
         _draw(axes, ends, place, shade[t][number], number.tolist())
-        axes.set_title(f"depth {t}: {count} colour{'s' * (count != 1)}", fontsize="medium")
+        axes.set_title(f"depth {t}: {counted(count, 'colour')}", fontsize="medium")
     figure.suptitle(plain(title, 90))
     write_figure(figure, path)
 

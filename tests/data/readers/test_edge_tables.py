@@ -10,6 +10,7 @@ from strategies import edge_list
 
 from wlhn.data import load
 from wlhn.data.readers.edge_tables import read_edge_table
+from wlhn.data.readers.options import ReadOptions
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 
@@ -47,8 +48,8 @@ def test_directions_loops_and_copies(tmp_path: Path) -> None:
     path = tmp_path / "edges.csv"
     path.write_text("u,v\n1,1\n1,2\n2,1\n1,2\n\n\n")
     assert edge_list(read_edge_table(path).graphs) == edge_list(Graphs.from_edges([[0, 1], [1, 0]]))
-    assert "2 duplicate edges dropped" not in read_edge_table(path, directed=True).notes
-    one_way = read_edge_table(path, directed=True, self_loops=True).graphs
+    assert "2 duplicate edges dropped" not in read_edge_table(path, ReadOptions(directed=True)).notes
+    one_way = read_edge_table(path, ReadOptions(directed=True, self_loops=True)).graphs
     assert edge_list(one_way) == edge_list(Graphs.from_edges([[0, 0, 1], [0, 1, 0]]))
 
 

@@ -14,6 +14,7 @@ from wlhn.data import encoding, load
 from wlhn.data.dataset import Role
 from wlhn.data.readers.molecules import read_smiles, scaffold_split
 from wlhn.data.readers.ogb import BOND_CATEGORIES, ogb_score, read_ogb
+from wlhn.data.readers.options import ReadOptions
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
 
@@ -139,7 +140,7 @@ def test_refused_smiles_are_named_or_left_out(tmp_path: Path) -> None:
     path.write_text("name,smiles,dose\na,CCO,0.5\nb,C(C,1.5\nc,CC,2.5\n")
     with pytest.raises(InputError, match=r"m.csv, line 3: must be SMILES .* refuses 'C\(C'"):
         read_smiles(path)
-    dataset = read_smiles(path, skip_invalid=True)
+    dataset = read_smiles(path, ReadOptions(skip_invalid=True))
     assert dataset.graph_ids == ["a", "c"]
     assert (dataset.y.tolist(), dataset.task) == ([0.5, 2.5], "regression")
     assert dataset.notes[0] == "1 molecule skipped that RDKit refuses: b (line 3)"
@@ -151,7 +152,7 @@ def test_refused_smiles_are_named_or_left_out(tmp_path: Path) -> None:
 
 def test_positions_stay_those_of_the_table_where_lines_are_skipped(tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_text("smiles,dose\nCCO,0.5\nC(C,1.5\n,1.0\nCC,\n")
-    dataset = read_smiles(tmp_path / "m.csv", skip_invalid=True)
+    dataset = read_smiles(tmp_path / "m.csv", ReadOptions(skip_invalid=True))
     assert dataset.graph_ids == [0, 3]
     assert [skipped.id for skipped in dataset.skipped] == [1, 2]
     assert dataset.labelled.tolist() == [True, False]
@@ -177,14 +178,14 @@ def test_two_columns_that_could_be_the_target(tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_text("smiles,compound,kind\nO,water,a\nCCO,ethanol,b\n")
     with pytest.raises(InputError, match=r"compound, kind.*--role compound=target.*--role compound=ignored"):
         read_smiles(tmp_path / "m.csv")
-    assert read_smiles(tmp_path / "m.csv", roles={"kind": "target"}).classes == ("a", "b")
+    assert read_smiles(tmp_path / "m.csv", ReadOptions(roles={"kind": "target"})).classes == ("a", "b")
 
 
 @pytest.mark.parametrize("role", ["feature", "category"])
 def test_features_of_whole_molecules_are_refused(tmp_path: Path, role: Role) -> None:
     (tmp_path / "m.csv").write_text("smiles,heat,kind\nO,1.5,a\nCCO,2.5,b\n")
     with pytest.raises(InputError, match=rf"m\.csv, column 'heat': a {role} of whole graphs.*--role heat=ignored"):
-        read_smiles(tmp_path / "m.csv", roles={"kind": "target", "heat": role})
+        read_smiles(tmp_path / "m.csv", ReadOptions(roles={"kind": "target", "heat": role}))
 
 
 def test_scaffolds_stay_together() -> None:

@@ -12,10 +12,9 @@ import lzma
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from io import BufferedIOBase
 from pathlib import Path, PurePosixPath
-from types import TracebackType
 from typing import IO, cast
 
 from wlhn.data.readers.limits import Form, check_text, check_unpacked
@@ -28,7 +27,7 @@ SUBFOLDERS = ("raw", "mapping", "split", "split/scaffold", "splits")  # of the l
 BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError)
 
 
-class Archive:
+class Archive(AbstractContextManager["Archive"]):
     """Read-only view of a folder or zip: `names` are the plain file names, `open` gives their bytes.
 
     >>> import tempfile, pathlib
@@ -50,12 +49,7 @@ class Archive:
                 self._zip = zipfile.ZipFile(self.path)
             self._entries = safe_entries(self._zip, self.path)
 
-    def __enter__(self) -> Archive:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._zip is not None:
             self._zip.close()
 
@@ -112,10 +106,10 @@ def open_gz(path: Path, *, progress: bool = False) -> Iterator[BufferedIOBase]:
 
 
 @contextmanager
-def open_plain_or_gz(path: Path, *, progress: bool = False) -> Iterator[BufferedIOBase]:
+def open_plain_or_gz(path: Path) -> Iterator[BufferedIOBase]:
     """The bytes of a file, unpacked where its name ends in .gz."""
     if path.suffix == ".gz":
-        with open_gz(path, progress=progress) as stream:
+        with open_gz(path) as stream:
             yield stream
     else:
         with path.open("rb") as plain:

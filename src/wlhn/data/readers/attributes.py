@@ -6,7 +6,7 @@ nests how things are drawn) are columns that are ignored, so that they can be se
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Role, TaskChoice
+from wlhn.data.dataset import Role
 from wlhn.data.readers.edges import both_ways, origin, simple_graphs
 from wlhn.data.readers.encode import encode_features
 from wlhn.data.readers.limits import check_text
+from wlhn.data.readers.options import ReadOptions
 from wlhn.data.readers.tables import Table, infer_columns
 from wlhn.data.readers.values import attributes, check_name, shown
 from wlhn.graphs import Graphs
@@ -27,34 +28,25 @@ if TYPE_CHECKING:
 
 
 def node_attributes(
-    graphs: Sequence[nx.Graph],
-    names: Sequence[str],
-    path: Path,
-    *,
-    roles: Mapping[str, Role] | None = None,
-    like: Sequence[Column] = (),
-    task: TaskChoice | None = None,
-    without: Sequence[str] = (),
+    graphs: Sequence[nx.Graph], names: Sequence[str], path: Path, options: ReadOptions, without: Sequence[str] = ()
 ) -> Table:
     """The nodes of all graphs as a table; the names of the graphs say where a row is."""
     rows = [data for graph in graphs for _, data in graph.nodes(data=True)]
     index = [f"{name}, node '{shown(node)}'" for name, graph in zip(names, graphs, strict=True) for node in graph]
-    return _table(path, rows, index, roles, [column for column in like if not column.edge], task, without)
+    return _table(path, rows, index, options.of_nodes(), without)
 
 
 def edge_attributes(
     graphs: Sequence[nx.Graph],
     names: Sequence[str],
     path: Path,
-    roles: Mapping[str, Role] | None = None,
-    like: Sequence[Column] = (),
+    options: ReadOptions,
     without: Sequence[str] = ("id",),  # GraphML's name of an edge
 ) -> Table:
-    """The edges of all graphs as a table."""
+    """The edges of all graphs as a table; the options are those of edges (`ReadOptions.of_edges`)."""
     listed = [(name, *edge) for name, graph in zip(names, graphs, strict=True) for edge in graph.edges(data=True)]
     index = [f"{name}, edge '{shown(u)}' to '{shown(v)}'" for name, u, v, _ in listed]
-    earlier = [column for column in like if column.edge]
-    table = _table(path, [data for *_, data in listed], index, roles, earlier, None, without)
+    table = _table(path, [data for *_, data in listed], index, options, without)
     return Table(path, table.frame, tuple(replace(column, edge=True) for column in table.columns))
 
 
@@ -63,15 +55,11 @@ def collected(
 ) -> tuple[Graphs, tuple[str, ...]]:
     """The graphs as flat arrays, with the features of both tables; every edge once."""
     label, x = encode_features(nodes)
-    node_ptr = np.concatenate([[0], np.cumsum([len(graph) for graph in graphs])]).astype(np.int64)
-    ends = np.concatenate([_ends(graph) + start for graph, start in zip(graphs, node_ptr, strict=False)], axis=1)
-    undirected = np.concatenate([np.full(graph.number_of_edges(), not graph.is_directed()) for graph in graphs])
+    node_ptr, ends, undirected = listed_edges(graphs)
     row = origin(ends, undirected)
     edge_label, edge_attr = (None if values is None else values[row] for values in encode_features(edges))
-    source, target = both_ways(ends, undirected)
     return simple_graphs(
-        source,
-        target,
+        both_ways(ends, undirected),
         node_ptr,
         self_loops=self_loops,
         node_label=label,
@@ -83,13 +71,7 @@ def collected(
 
 
 def _table(
-    path: Path,
-    rows: list[dict[Any, Any]],
-    index: list[str],
-    roles: Mapping[str, Role] | None,
-    like: Sequence[Column],
-    task: TaskChoice | None,
-    without: Sequence[str],
+    path: Path, rows: list[dict[Any, Any]], index: list[str], options: ReadOptions, without: Sequence[str]
 ) -> Table:
     import pandas as pd
 
@@ -102,12 +84,11 @@ def _table(
     given = {name: [row.get(name) for row in named] for name in names}
     plain = {name: [_single(value) for value in values] for name, values in given.items()}
     nested = [name for name in names if not any(v is not None for v in plain[name]) and any(map(_nested, given[name]))]
-    absent = [c.name for c in like if c.role in ("feature", "category") and c.name not in (*names, *without)]
+    absent = [c.name for c in options.like if c.is_feature and c.name not in (*names, *without)]
     plain |= {name: [None] * len(rows) for name in absent}  # what no node has is missing everywhere
     frame = pd.DataFrame({name: attributes(values, index) for name, values in plain.items()}, index=index)
-    told = {name: role for name, role in (roles or {}).items() if name in names}
-    ignored: dict[str, Role] = {name: "ignored" for name in nested if name not in told}
-    columns = infer_columns(frame, expected=(), roles=ignored | told, like=like, task=task)
+    ignored: dict[str, Role] = {name: "ignored" for name in nested if name not in options.roles}
+    columns = infer_columns(frame, replace(options, roles=ignored | dict(options.roles)))
     detail = "lists or records, not single values"
     return Table(path, frame, tuple(replace(c, detail=detail) if c.name in ignored else c for c in columns))
 
@@ -120,7 +101,12 @@ def _single(value: Any) -> Any:
     return None if _nested(value) else value
 
 
-def _ends(graph: nx.Graph) -> NDArray[np.int64]:
-    """The edges as positions of nodes, (2, edges)."""
-    place = {node: k for k, node in enumerate(graph.nodes)}
-    return np.array([(place[u], place[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2).T
+def listed_edges(graphs: Sequence[nx.Graph]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """(offsets of the graphs' nodes, ends (2, edges) of edges as networkx lists them, which are undirected)."""
+    node_ptr = np.concatenate([[0], np.cumsum([len(graph) for graph in graphs])]).astype(np.int64)
+    ends = []
+    for graph, start in zip(graphs, node_ptr.tolist(), strict=False):
+        place = {node: k for k, node in enumerate(graph.nodes, start)}
+        ends += [(place[u], place[v]) for u, v in graph.edges()]
+    undirected = np.repeat([not graph.is_directed() for graph in graphs], [graph.number_of_edges() for graph in graphs])
+    return node_ptr, np.array(ends, dtype=np.int64).reshape(-1, 2).T, undirected

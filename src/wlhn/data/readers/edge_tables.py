@@ -6,7 +6,7 @@ never the text of the file. Columns beside the two ends are attributes of the ed
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from wlhn.data.dataset import Column, Dataset, Role
 from wlhn.data.readers.edges import both_ways, origin, simple_graphs
 from wlhn.data.readers.encode import Targets, encode_features
+from wlhn.data.readers.options import DEFAULTS, ReadOptions
 from wlhn.data.readers.pieces import read_pieces, separator_of
 from wlhn.data.readers.tables import NAMES, Table, check_roles, infer_columns, missing_role, table_notes
 from wlhn.data.readers.values import attributes, is_numeric, name_of, shown, typed
 from wlhn.errors import InputError
+from wlhn.graphs import Graphs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,21 +40,24 @@ class EdgeTable:
     columns: tuple[Column, ...]
     notes: tuple[str, ...]
 
-    def attributes(self, undirected: bool) -> dict[str, NDArray[Any]]:
-        """Labels and features of the edges in both directions, where there are any."""
+    def graph(self, ids: list[Any], options: ReadOptions, **nodes: Any) -> tuple[Graphs, tuple[str, ...]]:
+        """The graph of these edges between nodes of these names, and what there is to note about them."""
+        undirected = not options.directed
         given = {"edge_label": self.label, "edge_attr": self.attr}
         row = None if self.label is None and self.attr is None else origin(self.ends, undirected)
-        return {name: values[row] for name, values in given.items() if values is not None}
+        graphs, notes = simple_graphs(
+            both_ways(self.ends, undirected),
+            np.array([0, len(ids)]),
+            self_loops=options.self_loops,
+            node_ids=None if ids == list(range(len(ids))) else ids,
+            **{name: values[row] for name, values in given.items() if values is not None},
+            **nodes,
+        )
+        direction = "edges are taken as undirected" if undirected else "edges are directed"
+        return graphs, (direction, *self.notes, *notes)
 
 
-def read_edge_table(
-    path: str | Path,
-    *,
-    directed: bool | None = None,
-    self_loops: bool = False,
-    roles: Mapping[str, Role] | None = None,
-    like: Sequence[Column] = (),
-) -> Dataset:
+def read_edge_table(path: str | Path, options: ReadOptions = DEFAULTS) -> Dataset:
     """The graph of a table of edges, nodes without targets; undirected unless told otherwise.
 
     Nodes come in the order of their names where all are whole numbers, else as they first appear.
@@ -65,7 +70,7 @@ def read_edge_table(
     (Graphs(1 graph, 3 nodes, 4 directed edges), ['ann', 'bob', 'eve'], [[3.0], [3.0], [5.0], [5.0]])
     """
     path, place = Path(path), dict[Any, int]()
-    edges = read_edges(path, place, roles=roles, like=[column for column in like if column.edge])
+    edges = read_edges(path, place, options.of_edges())
     ends, ids = edges.ends, list(place)
     del place
     if all(isinstance(name, int) for name in ids):
@@ -73,30 +78,21 @@ def read_edge_table(
         rank = np.empty(len(ids), np.int32)
         rank[order] = np.arange(len(ids), dtype=np.int32)
         ends, ids = rank[ends], [ids[k] for k in order]
-    source, target = both_ways(ends, not directed)
-    graphs, notes = simple_graphs(
-        source,
-        target,
-        np.array([0, len(ids)]),
-        self_loops=self_loops,
-        **edges.attributes(not directed),
-        node_ids=None if ids == list(range(len(ids))) else ids,
-    )
-    direction = "edges are directed" if directed else "edges are taken as undirected"
+    graphs, notes = replace(edges, ends=ends).graph(ids, options)
     return Dataset(
         name=path.name.partition(".")[0],
         graphs=graphs,
         level="node",
         columns=edges.columns,
-        **Targets.none(len(ids)).and_notes(direction, *edges.notes, *notes),
+        **Targets.none(len(ids)).and_notes(*notes),
     )
 
 
-def is_edge_table(path: Path, roles: Mapping[str, Role] | None = None) -> bool:
+def is_edge_table(path: Path, options: ReadOptions = DEFAULTS) -> bool:
     """Whether a file is a table of edges: any Parquet file, or columns named as ends are, or said to be ends."""
     if path.suffix == ".parquet":
         return True
-    told = set((roles or {}).values())
+    told = set(options.roles.values())
     if told & {*ENDS, "smiles"}:
         return "smiles" not in told
     names = {str(name).casefold() for name in next(read_pieces(path, rows=1)).columns}
@@ -106,10 +102,9 @@ def is_edge_table(path: Path, roles: Mapping[str, Role] | None = None) -> bool:
 def read_edges(
     path: Path,
     place: dict[Any, int],
+    options: ReadOptions,
     *,
     among: Path | None = None,
-    roles: Mapping[str, Role] | None = None,
-    like: Sequence[Column] = (),
     others: Sequence[pd.DataFrame] = (),
 ) -> EdgeTable:
     """The edges of a table, their ends by the numbers in `place`, which takes in new names unless they must be `among`
@@ -118,27 +113,19 @@ def read_edges(
     import pandas as pd
 
     header = next(read_pieces(path, rows=1)).iloc[:0]
-    check_roles(roles, *others, header)
-    found = infer_columns(header, expected=ENDS, roles=roles, like=like)
+    check_roles(options, *others, header)
+    found = infer_columns(header, options, expected=ENDS)
     for role in ENDS:
         if [column.role for column in found].count(role) != 1:
             raise InputError(f"{path}: {missing_role(role, header)}")
     ends = _read_ends(path, [next(c.name for c in found if c.role == role) for role in ENDS], place, among)
-    rest = [column.name for column in found if column.role in ("feature", "category")]
+    rest = [column.name for column in found if column.is_feature]
     values = pd.DataFrame(_read_values(path, rest, ends.shape[1]) if rest else {}, index=range(ends.shape[1]))
-    kinds = {c.name: c for c in infer_columns(values, expected=(), roles=_only(roles, rest), like=_known(like, rest))}
+    kinds = {column.name: column for column in infer_columns(values, options.of_columns(rest))}
     columns = tuple(replace(kinds.get(column.name, column), edge=True) for column in found)
     table = Table(path, values, tuple(column for column in columns if column.name in kinds))
     label, attr = encode_features(table)
     return EdgeTable(ends, label, attr, columns, table_notes([table]))
-
-
-def _only(roles: Mapping[str, Role] | None, names: list[str]) -> dict[str, Role]:
-    return {name: role for name, role in (roles or {}).items() if name in names}
-
-
-def _known(like: Sequence[Column], names: list[str]) -> list[Column]:
-    return [column for column in like if column.name in names]
 
 
 def _read_ends(path: Path, names: list[str], place: dict[Any, int], among: Path | None) -> NDArray[np.int32]:

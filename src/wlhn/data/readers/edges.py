@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from wlhn.graphs import Graphs
 from wlhn.loops.edges import once_each
 from wlhn.loops.grouping import group_by_target
+from wlhn.words import counted
 
 
 def simple_graphs(
-    source: NDArray[Any],
-    target: NDArray[Any],
+    ends: NDArray[Any] | tuple[NDArray[Any], NDArray[Any]],
     node_ptr: NDArray[Any],
     *,
     self_loops: bool,
@@ -25,19 +25,17 @@ def simple_graphs(
     """Graphs without duplicate edges (the first one stands) and, unless wanted, without self-loops; with notes on both.
 
     >>> import numpy as np
-    >>> simple_graphs(np.array([0, 0, 1]), np.array([1, 1, 1]), np.array([0, 2]), self_loops=False)
+    >>> simple_graphs(np.array([[0, 0, 1], [1, 1, 1]]), np.array([0, 2]), self_loops=False)
     (Graphs(1 graph, 2 nodes, 1 directed edges), ('1 duplicate edge dropped', '1 self-loop dropped'))
     """
+    source, target = ends
     row_ptr, neighbour, order = group_by_target(source, target, int(node_ptr[-1]))
     keep, doubled, loops = once_each(row_ptr, neighbour, self_loops)
     if doubled or loops:
         row_ptr = np.concatenate([[0], np.cumsum(keep)])[row_ptr]
         neighbour, order = neighbour[keep], order[keep]
-    notes = [
-        f"{count:,} {what}{'s' * (count > 1)} dropped"
-        for count, what in ((int(doubled), "duplicate edge"), (int(loops), "self-loop"))
-        if count
-    ]
+    dropped = ((int(doubled), "duplicate edge"), (int(loops), "self-loop"))
+    notes = tuple(f"{counted(number, what)} dropped" for number, what in dropped if number)
     graphs = Graphs(
         node_ptr=np.asarray(node_ptr, dtype=np.int64),
         row_ptr=row_ptr,
@@ -46,7 +44,7 @@ def simple_graphs(
         edge_attr=None if edge_attr is None else edge_attr[order],
         **nodes,
     )
-    return graphs, tuple(notes)
+    return graphs, notes
 
 
 def both_ways(ends: NDArray[Any], undirected: NDArray[np.bool_] | bool) -> NDArray[Any]:

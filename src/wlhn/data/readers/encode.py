@@ -7,21 +7,22 @@ Numbers that are missing are NaN, and so are targets; a class that is unknown is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Task, TaskChoice
+from wlhn import words
+from wlhn.data.dataset import Column, Task, is_known
 from wlhn.data.readers.limits import check_text
+from wlhn.data.readers.options import DEFAULTS, ReadOptions
 from wlhn.data.readers.tables import Table
 from wlhn.data.readers.values import GAPS, coded, is_numeric, is_whole, listed, shown
 from wlhn.data.splits import PARTS, Split
 from wlhn.errors import InputError
 
-BITS: tuple[tuple[Any, ...], ...] = ((), (0,), (1,), (0, 1))
 KNOWN_PARTS = {"train": "train", "valid": "valid", "val": "valid", "validation": "valid", "test": "test"}
 
 
@@ -46,7 +47,7 @@ class Targets:
 
 def encode_features(table: Table) -> tuple[NDArray[np.int64] | None, NDArray[np.float32] | None]:
     """(label, x) of the rows: one categorical column is the label; numbers, and 0/1 for several of them, are x."""
-    features = [column for column in table.columns if column.role in ("feature", "category")]
+    features = [column for column in table.columns if column.is_feature]
     codes = {c.name: coded(table.frame[c.name], c.values) for c in features if c.kind == "categories"}
     label = next(iter(codes.values())) if len(codes) == 1 else None
     width = sum(1 if c.kind == "numeric" else len(c.values) * (label is None) for c in features)
@@ -60,19 +61,17 @@ def encode_features(table: Table) -> tuple[NDArray[np.int64] | None, NDArray[np.
     return label, np.concatenate(parts, axis=1).astype(np.float32) if parts else None
 
 
-def encode_targets(
-    table: Table, task: TaskChoice | None = None, missing: str | None = None, like: Sequence[Column] = ()
-) -> Targets:
+def encode_targets(table: Table, options: ReadOptions = DEFAULTS) -> Targets:
     """One target of classes, or numbers, or several columns of 0 and 1; with gaps where they are unknown."""
     columns = [column for column in table.columns if column.role == "target"]
     names = tuple(column.name for column in columns)
     if not columns:
         return Targets.none(len(table.frame))
-    if table.frame[list(names)].isna().all(axis=None) and not like and len(table.frame):
-        return Targets.none(len(table.frame), f"no targets: nothing stands in {_listed(names)}")
+    if table.frame[list(names)].isna().all(axis=None) and not options.like and len(table.frame):
+        return Targets.none(len(table.frame), f"no targets: nothing stands in {_quoted(names)}")
     if len(columns) == 1:
-        return _one_target(table, columns[0], task, missing, like)
-    return _several_targets(table, columns, task)
+        return _one_target(table, columns[0], options)
+    return _several_targets(table, names, options)
 
 
 def ask_about(where: str, classes: tuple[Any, ...], missing: str | None) -> None:
@@ -115,28 +114,22 @@ def encode_split(table: Table, targets: Targets) -> tuple[Split, ...]:
 
 def labelled_only(split: Split, targets: Targets) -> Split:
     """A split without the items that have no target, where there are targets."""
-    if targets.task == "none":
-        return split
-    y = targets.y if targets.y.ndim == 2 else targets.y[:, None]
-    known = y[:, 0] >= 0 if targets.task == "classification" else ~np.isnan(y).all(axis=1)
-    return split.among(known)
+    return split if targets.task == "none" else split.among(is_known(targets.y, targets.task))
 
 
-def _one_target(
-    table: Table, column: Column, task: TaskChoice | None, missing: str | None, like: Sequence[Column]
-) -> Targets:
+def _one_target(table: Table, column: Column, options: ReadOptions) -> Targets:
     name, values = column.name, table.frame[column.name]
     where, distinct = f"{table.path}, column '{name}'", int(values.nunique())
-    inferred = task is None and not like and is_whole(values)
+    inferred = options.task is None and not options.like and is_whole(values)
     if column.kind != "categories":
         said = f"'{name}': {distinct} different whole numbers, taken as numbers (`--task classification`: as classes)"
         return Targets(_numbers(table, name), "regression", (), (name,), (said,) if inferred else ())
-    if task == "regression":
+    if options.task == "regression":
         raise InputError(f"{where}: holds text, and `--task regression` needs numbers")
     if any(isinstance(value, float) for value in column.values):
         raise InputError(f"{where}: has numbers with a fraction, and classes are whole numbers or text")
-    if not like:
-        ask_about(where, column.values, missing)
+    if not options.like:
+        ask_about(where, column.values, options.missing)
     y = coded(values, column.values)
     strange = np.flatnonzero((y < 0) & values.notna().to_numpy())
     if len(strange):
@@ -146,8 +139,8 @@ def _one_target(
     return Targets(y, "classification", column.values, (name,), (said,) if inferred and distinct > 2 else ())
 
 
-def _several_targets(table: Table, columns: list[Column], task: TaskChoice | None) -> Targets:
-    names = tuple(column.name for column in columns)
+def _several_targets(table: Table, names: tuple[str, ...], options: ReadOptions) -> Targets:
+    task = options.task
     text = [name for name in names if not is_numeric(table.frame[name]) and table.frame[name].notna().any()]
     if text:
         raise InputError(
@@ -161,17 +154,17 @@ def _several_targets(table: Table, columns: list[Column], task: TaskChoice | Non
     if task == "classification" or (answers.any() and task is None):
         yes_no = [name for name, answer in zip(names, answers, strict=True) if answer]
         numbers = [name for name, answer in zip(names, answers, strict=True) if not answer]
-        beside = f"{_listed(yes_no)} of 0 and 1 beside " if yes_no else ""
+        beside = f"{_quoted(yes_no)} of 0 and 1 beside " if yes_no else ""
         raise InputError(
-            f"{table.path}: targets {beside}{_listed(numbers)} of numbers cannot be learned together as classes; "
+            f"{table.path}: targets {beside}{_quoted(numbers)} of numbers cannot be learned together as classes; "
             f"`--task regression` takes all as numbers, `--role {(yes_no or numbers)[0]}=ignored` leaves one out"
         )
-    said = f"{_listed(names)} are taken as {len(names)} targets that are numbers (`--role NAME=ignored` leaves one out)"
+    said = f"{_quoted(names)} are taken as {len(names)} targets that are numbers (`--role NAME=ignored` leaves one out)"
     return Targets(y, "regression", (), names, (said,) if task is None else ())
 
 
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(f"'{name}'" for name in names[:-1][:12]), f"'{names[-1]}'"][len(names) < 2 :])
+def _quoted(names: Iterable[str]) -> str:
+    return words.listed(f"'{name}'" for name in names)
 
 
 def _numbers(table: Table, name: str) -> NDArray[np.float32]:

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from wlhn.data.dataset import Column, Dataset, class_indices
 from wlhn.data.readers.archive import read_whole
-from wlhn.data.readers.edges import simple_graphs
+from wlhn.data.readers.edges import both_ways, simple_graphs
 from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.text import quoted, read_integers
-from wlhn.data.splits import PARTS, Split, read_mask_split
+from wlhn.data.splits import read_mask_split
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.loops.edges import first_bad_edge
@@ -50,8 +50,8 @@ def read_geom_gcn(
     edges = _read_edges(path / EDGES, len(label))
     copies = duplicates(edges, label)
     if not directed:
-        edges = np.concatenate([edges, edges[edges[:, 0] != edges[:, 1], ::-1]])
-    graphs, notes = simple_graphs(edges[:, 0], edges[:, 1], np.array([0, len(label)]), self_loops=self_loops, x=x)
+        edges = both_ways(edges.T, True).T
+    graphs, notes = simple_graphs(edges.T, np.array([0, len(label)]), self_loops=self_loops, x=x)
     y, classes = class_indices(label)
     dataset = Dataset(
         name=path.name,
@@ -65,7 +65,7 @@ def read_geom_gcn(
             Column("feature", "feature", "numeric", f"{x.shape[1]} columns of 0 and 1"),
             Column("label", "target", "categories", f"{len(classes)} classes"),
         ),
-        splits=read_published_splits(path, len(y)),
+        splits=tuple(read_mask_split(file, items=len(y)) for file in split_files(path)),
         notes=notes if directed else ("edges symmetrised", *notes),
     )
     if drop_duplicates:
@@ -99,10 +99,6 @@ def split_files(path: Path) -> list[Path]:
     return sorted((path.parent / "splits").glob(f"{name}_split_0.6_0.2_[0-9].npz"))
 
 
-def read_published_splits(path: Path, items: int) -> tuple[Split, ...]:
-    return tuple(read_mask_split(file, items=items) for file in split_files(path))
-
-
 def duplicates(edges: NDArray[Any], label: NDArray[Any]) -> NDArray[np.bool_]:
     """Nodes with the label and the successors of an earlier node (nodes without successors are never copies).
 
@@ -130,7 +126,7 @@ def _keep_nodes(dataset: Dataset, keep: NDArray[np.bool_]) -> Dataset:
         x=None if graphs.x is None else graphs.x[keep],
         node_ids=np.flatnonzero(keep).tolist(),
     )
-    splits = tuple(Split(*(place[p[keep[p]]] for p in (getattr(s, part) for part in PARTS))) for s in dataset.splits)
+    splits = tuple(split.among(keep).each_part(lambda kept: place[kept]) for split in dataset.splits)
     notes = (*dataset.notes, f"{int((~keep).sum()):,} duplicate nodes dropped")
     return replace(dataset, graphs=part, y=dataset.y[keep], splits=splits, notes=notes)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
@@ -11,21 +13,14 @@ from xml.etree.ElementTree import ParseError
 from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.text import quoted
 from wlhn.errors import InputError
+from wlhn.words import shortened
 
 if TYPE_CHECKING:
     import networkx as nx
 
 MOST_VALUES = 100  # of an edge in an edge list
 # What networkx raises, beside its own errors, for text that is not what it reads.
-BROKEN = (
-    LookupError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    OverflowError,
-    SyntaxError,
-    AssertionError,
-)
+BROKEN = (LookupError, ValueError, TypeError, AttributeError, OverflowError, SyntaxError, AssertionError)
 EDGE_LISTS = (".edgelist", ".edges", ".txt")
 GRAPH_FILES = (".graphml", ".gml", *EDGE_LISTS)
 
@@ -39,14 +34,16 @@ def read_graph_file(path: Path, *, directed: bool | None = None) -> nx.Graph:
     >>> read_graph_file(file).nodes
     NodeView(('a', 'b', 'c', 'alone'))
     """
+    import networkx as nx
+
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     check_text(str(path), path.stat().st_size, "graph file")
     match path.suffix:
         case ".graphml":
-            graph = _graphml(path)
-        case ".gml":
-            graph = _gml(path)
+            graph = _parsed(path, "GraphML", nx.read_graphml)
+        case ".gml":  # nodes named by label, where all have different ones
+            graph = _parsed(path, "GML", nx.read_gml, partial(nx.read_gml, label="id"))
         case ending if ending in EDGE_LISTS:
             graph = _edge_list(path, directed=bool(directed))
         case ending:
@@ -56,39 +53,27 @@ def read_graph_file(path: Path, *, directed: bool | None = None) -> nx.Graph:
     return graph.to_directed() if directed else graph.to_undirected()
 
 
-def _graphml(path: Path) -> nx.Graph:
+def _parsed(path: Path, form: str, *readers: Callable[[Path], nx.Graph]) -> nx.Graph:
+    """What the first of networkx's readers that can read a file makes of it."""
     import networkx as nx
 
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a key without a type is text, which is what we would say too
-            return nx.read_graphml(path)
-    except ParseError as error:
-        raise InputError(f"{path}, line {error.position[0]}: is not GraphML ({_short(error)})") from None
-    except RecursionError:
-        raise InputError(f"{path}: is nested too deeply to be GraphML of a graph") from None
-    except (nx.NetworkXError, *BROKEN) as error:  # an unknown encoding is a LookupError
-        raise InputError(f"{path}: is not GraphML ({_short(error)})") from None
-
-
-def _gml(path: Path) -> nx.Graph:
-    import networkx as nx
-
-    failures: list[Exception] = []
-    for label in ("label", "id"):  # nodes named by label, where all have different ones
+    for read in readers:
         try:
-            return nx.read_gml(path, label=label)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a key without a type is text, which is what we would say too
+                return read(path)
+        except ParseError as error:
+            raise InputError(f"{path}, line {error.position[0]}: is not {form} ({_short(error)})") from None
         except RecursionError:
-            raise InputError(f"{path}: is nested too deeply to be GML of nodes and edges") from None
-        except (nx.NetworkXError, *BROKEN) as error:
-            failures.append(error)
-    raise InputError(f"{path}: is not GML ({_short(failures[-1])})")
+            raise InputError(f"{path}: is nested too deeply to be {form} of a graph") from None
+        except (nx.NetworkXError, *BROKEN) as error:  # an unknown encoding is a LookupError
+            failure = error
+    raise InputError(f"{path}: is not {form} ({_short(failure)})")
 
 
 def _short(error: Exception) -> str:
     """One line of what a parser says, which may quote the file at length."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text if len(text) <= 120 else text[:120] + "…"
+    return shortened(" ".join(str(error).split()) or type(error).__name__, 120)
 
 
 def _edge_list(path: Path, *, directed: bool) -> nx.Graph:

@@ -8,35 +8,28 @@ refuses is an error that names its line, or is left out and listed (`skip_invali
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset, Role, Skipped, TaskChoice
+from wlhn.data.dataset import Dataset, Skipped
 from wlhn.data.readers.encode import encode_split, encode_targets, labelled_only
 from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.ogb import ATOM_CATEGORIES
+from wlhn.data.readers.options import DEFAULTS, ReadOptions
 from wlhn.data.readers.tables import Table, check_no_features, check_roles, read_table
 from wlhn.data.readers.values import listed, shown
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
+from wlhn.words import counted
 
 
-def read_smiles(
-    path: str | Path,
-    *,
-    roles: Mapping[str, Role] | None = None,
-    like: Sequence[Column] = (),
-    task: TaskChoice | None = None,
-    missing: str | None = None,
-    skip_invalid: bool = False,
-    progress: bool = False,
-) -> Dataset:
+def read_smiles(path: str | Path, options: ReadOptions = DEFAULTS) -> Dataset:
     """A table of molecules: a column of SMILES, targets (all other columns unless one is called so), perhaps ids.
 
     The split is that of a column "split", or the scaffold split, 80/10/10, unless most molecules share a scaffold (as
@@ -53,22 +46,19 @@ def read_smiles(
         raise InputError(
             f"{path}: SMILES need the packages rdkit and ogb; install them with `pip install 'wlhn[molecules]'`"
         )
-    named: tuple[Role, ...] = ("smiles", "split", "id")
-    table = read_table(
-        path, expected=("target",), named=named, rest="target", roles=roles, like=like, task=task, missing=missing
-    )
-    check_roles(roles, table.frame)
+    table = read_table(path, options, expected=("target",), named=("smiles", "split", "id"), rest="target")
+    check_roles(options, table.frame)
     check_no_features(table)
     if not table.names("smiles"):
         raise InputError(f"{path}: {_no_smiles(table)}")
     smiles = table.frame[table.names("smiles")[0]]
-    graphs, kept, why = _featurise(smiles.tolist(), path, skip_invalid=skip_invalid, progress=progress)
+    graphs, kept, why = _featurise(smiles.tolist(), path, options)
     ids = _ids(table)
     skipped = tuple(Skipped(k, k if ids is None else ids[k], reason) for k, reason in why.items())
     if ids is None and skipped:
         ids = list(range(len(smiles)))  # positions in the table
-    table = Table(path, table.frame.iloc[kept], table.columns)
-    targets = encode_targets(table, task, missing, like)
+    table = replace(table, frame=table.frame.iloc[kept])
+    targets = encode_targets(table, options)
     split = encode_split(table, targets)
     notes = list(_listed(skipped))
     if not split:
@@ -76,7 +66,7 @@ def read_smiles(
         if 2 * len(by_scaffold.train) >= by_scaffold.size and len(by_scaffold.valid) and len(by_scaffold.test):
             split = (by_scaffold,)
         else:
-            notes.append("not split by scaffold (those without rings share one): some part would have too few")
+            notes.append("not split by scaffold: molecules without rings share one, so some part would have too few")
     return Dataset(
         name=path.name.partition(".")[0],
         graphs=graphs,
@@ -102,14 +92,14 @@ def _listed(skipped: Sequence[Skipped]) -> tuple[str, ...]:
         return ()
     first = ", ".join(f"{shown(s.id)} (line {s.position + 2})" for s in skipped[:5])
     more = f" and {len(skipped) - 5:,} more" if len(skipped) > 5 else ""
-    return (f"{len(skipped):,} molecule{'s' * (len(skipped) > 1)} skipped that RDKit refuses: {first}{more}",)
+    return (f"{counted(len(skipped), 'molecule')} skipped that RDKit refuses: {first}{more}",)
 
 
 def _no_smiles(table: Table) -> str:
     """That a column of SMILES is missing, and which one looks like it."""
-    from rdkit import Chem
+    from rdkit import Chem, rdBase
 
-    with _quiet():
+    with rdBase.BlockLogs():  # we name what RDKit refuses ourselves
         for name in table.frame.columns:
             cells = [cell for cell in table.frame[name].dropna().tolist()[:20] if isinstance(cell, str)]
             read = [len(cell) <= 500 and Chem.MolFromSmiles(cell) is not None for cell in cells]
@@ -125,10 +115,11 @@ def scaffold_split(smiles: Sequence[str], *, ratios: tuple[float, float] = (0.8,
     >>> scaffold_split(["c1ccccc1", "Cc1ccccc1", "C1CCCCC1", "CC", "CCO"], ratios=(0.4, 0.2)).train.tolist()
     [3, 4]
     """
+    from rdkit import rdBase
     from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
 
     members: dict[str, list[int]] = {}
-    with _quiet():
+    with rdBase.BlockLogs():
         for k, text in enumerate(smiles):
             members.setdefault(MurckoScaffoldSmiles(smiles=text, includeChirality=False), []).append(k)
     train_size, valid_size = ratios[0] * len(smiles), (ratios[0] + ratios[1]) * len(smiles)
@@ -145,14 +136,12 @@ def scaffold_split(smiles: Sequence[str], *, ratios: tuple[float, float] = (0.8,
     return Split(train, valid, test)
 
 
-def _featurise(
-    smiles: list[Any], path: Path, *, skip_invalid: bool, progress: bool
-) -> tuple[Graphs, NDArray[np.int64], dict[int, str]]:
+def _featurise(smiles: list[Any], path: Path, options: ReadOptions) -> tuple[Graphs, NDArray[np.int64], dict[int, str]]:
     """The molecules as graphs, small integers all along so that memory stays near the size of the result; the positions
     of those that were read; and why others were not.
     """
     from ogb.utils.features import atom_to_feature_vector, bond_to_feature_vector
-    from rdkit import Chem
+    from rdkit import Chem, rdBase
     from rich.console import Console
     from rich.progress import track
 
@@ -166,24 +155,23 @@ def _featurise(
         enumerate(smiles),
         total=len(smiles),
         description=path.name,
-        disable=not progress,
+        disable=not options.progress,
         transient=True,
         console=Console(stderr=True),
     )
-    with _quiet():
+    with rdBase.BlockLogs():
         for k, text in bar:
-            there = f"{path}, line {k + 2}"
+            there, molecule, refused = f"{path}, line {k + 2}", None, "the cell is empty"
             if isinstance(text, str):
                 check_text(there, len(text), "SMILES")
-            molecule = Chem.MolFromSmiles(text) if isinstance(text, str) else None
+                molecule, refused = Chem.MolFromSmiles(text), f"RDKit refuses '{shown(text)}'"
             if molecule is None or molecule.GetNumAtoms() == 0:
-                if skip_invalid:
-                    why[k] = f"RDKit refuses '{shown(text)}'" if isinstance(text, str) else "no SMILES"
-                    continue
-                found = f"RDKit refuses '{shown(text)}'" if isinstance(text, str) else "found nothing"
-                raise InputError(
-                    f"{there}: must be SMILES of a molecule, {found} (`--skip-invalid` leaves such lines out)"
-                )
+                if not options.skip_invalid:
+                    raise InputError(
+                        f"{there}: must be SMILES of a molecule, {refused} (`--skip-invalid` leaves such lines out)"
+                    )
+                why[k] = refused
+                continue
             kept.append(k)
             sizes.append(molecule.GetNumAtoms())
             atoms.append(np.array([atom_to_feature_vector(atom) for atom in molecule.GetAtoms()], np.int16))
@@ -200,12 +188,3 @@ def _featurise(
         edge_attr=np.repeat(np.concatenate([np.empty((0, 3), np.int16), *bonds]), 2, axis=0),
     )
     return graphs, np.array(kept, np.int64), why
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """RDKit reports refused molecules on standard error; we name them ourselves."""
-    from rdkit import rdBase
-
-    with rdBase.BlockLogs():
-        yield

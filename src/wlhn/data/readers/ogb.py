@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from wlhn.data.dataset import Column, Dataset
 from wlhn.data.readers.archive import open_gz
 from wlhn.data.readers.edges import simple_graphs
-from wlhn.data.readers.text import read_integers
+from wlhn.data.readers.text import check_lines, read_integers
 from wlhn.data.readers.values import shown
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
@@ -31,7 +31,7 @@ def read_ogb(path: str | Path, *, progress: bool = False) -> Dataset:
 
     >>> read_ogb("nowhere")
     Traceback (most recent call last):
-    wlhn.errors.InputError: nowhere/raw/num-node-list.csv.gz: no such file, which OGB's layout has
+    wlhn.errors.InputError: nowhere/raw/num-node-list.csv.gz: no such file; OGB's layout needs it
     """
     path = Path(path)
     nodes = _integers(path, "num-node-list", 1, np.int64, progress)[:, 0]
@@ -49,8 +49,7 @@ def read_ogb(path: str | Path, *, progress: bool = False) -> Dataset:
     node_ptr = np.concatenate([[0], np.cumsum(nodes)])
     edge += np.repeat(node_ptr[:-1], bonds)[:, None].astype(np.int32)
     graphs, notes = simple_graphs(
-        edge.ravel(),  # u v of each bond, and v u
-        edge[:, ::-1].ravel(),
+        (edge.ravel(), edge[:, ::-1].ravel()),  # u v of each bond, and v u
         node_ptr,
         self_loops=False,
         x=_integers(path, "node-feat", len(ATOM_CATEGORIES), np.int16, progress, rows=int(nodes.sum())),
@@ -112,7 +111,7 @@ def _raw(path: Path, name: str) -> Path:
 
 def _there(file: Path) -> Path:
     if not file.is_file():
-        raise InputError(f"{file}: no such file, which OGB's layout has")
+        raise InputError(f"{file}: no such file; OGB's layout needs it")
     return file
 
 
@@ -127,12 +126,7 @@ def _mapping(path: Path) -> Path:
 def _integers(path: Path, name: str, columns: int, dtype: Any, progress: bool, rows: int | None = None) -> NDArray[Any]:
     file = _there(_raw(path, name))
     with open_gz(file, progress=progress) as stream:
-        values = read_integers(stream, str(file), columns=columns, dtype=dtype)
-    if rows is not None and len(values) != rows:
-        raise InputError(
-            f"{file}, line {min(len(values), rows) + 1}: must have {rows} lines in all, found {len(values)}"
-        )
-    return values
+        return read_integers(stream, str(file), columns=columns, rows=rows, dtype=dtype)
 
 
 def _read_targets(path: Path, rows: int, progress: bool) -> NDArray[np.float32]:
@@ -152,8 +146,7 @@ def _read_targets(path: Path, rows: int, progress: bool) -> NDArray[np.float32]:
     bad = np.argwhere(~(np.isnan(y) | (y == 0) | (y == 1)))
     if len(bad):
         raise InputError(f"{file}, line {bad[0, 0] + 1}: must be 0, 1 or nothing, found {y[tuple(bad[0])]:g}")
-    if len(y) != rows:
-        raise InputError(f"{file}, line {min(len(y), rows) + 1}: must have {rows} lines in all, found {len(y)}")
+    check_lines(str(file), len(y), rows)
     return y
 
 

@@ -32,7 +32,15 @@ def read_pieces(path: Path, columns: list[str] | None = None, rows: int | None =
         raise InputError(f"{path}: no such file")
     if path.suffix not in (*TABLES, ".gz"):
         raise InputError(f"{path}: must be a table that is plain or gzipped, found '{path.suffix}'")
-    yield from (_parquet if path.suffix == ".parquet" else _text)(path, columns, rows or ROWS)
+    if path.suffix == ".parquet":
+        yield from _parquet(path, columns, rows or ROWS)
+        return
+    try:
+        with open_plain_or_gz(path) as stream:
+            for frame in _parsed(stream, path, rows or ROWS):
+                yield frame if columns is None else frame[columns]
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error})") from None
 
 
 def read_text_table(path: Path) -> pd.DataFrame:
@@ -64,15 +72,6 @@ def separator_of(path: Path) -> str:
     counts = {separator: unquoted.count(separator.encode()) for separator in SEPARATORS}
     check_text(str(path), max(counts.values()) + 1, "columns")
     return max(SEPARATORS, key=lambda separator: (counts[separator], separator == usual))
-
-
-def _text(path: Path, columns: list[str] | None, rows: int) -> Iterator[pd.DataFrame]:
-    try:
-        with open_plain_or_gz(path) as stream:
-            for frame in _parsed(stream, path, rows):
-                yield frame if columns is None else frame[columns]
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error})") from None
 
 
 def _parsed(stream: IO[bytes] | BufferedIOBase, path: Path, rows: int) -> Iterator[pd.DataFrame]:

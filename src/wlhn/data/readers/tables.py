@@ -14,7 +14,7 @@ data.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Column, Role, TaskChoice
+from wlhn.data.readers.options import DEFAULTS, ReadOptions
 from wlhn.data.readers.pieces import read_text_table, separator_of
 from wlhn.data.readers.values import (
     are_classes,
@@ -63,7 +64,7 @@ class Table:
         return [column.name for column in self.columns if column.role in roles]
 
     def one(self, role: Role) -> NDArray[Any]:
-        """The values of the only column with a role."""
+        """The values of the only column with a role, none of them missing."""
         names = self.names(role)
         if not names:
             raise InputError(f"{self.path}: {missing_role(role, self.frame)}")
@@ -72,20 +73,16 @@ class Table:
                 f"{self.path}: columns {listed(names)} have the role '{role}', and one column can "
                 f"(`--role {names[1]}=ignored` leaves one out)"
             )
-        return self.values(names[0])
+        values = self.frame[names[0]]
+        gaps = np.flatnonzero(values.isna())
+        if len(gaps):
+            raise InputError(f"{self.at(gaps[0])}, column '{names[0]}': the value is missing")
+        return values.to_numpy()
 
     def at(self, row: int) -> str:
         """Where a row came from, also after a selection: a line of the file, or what the index calls it."""
         label = self.frame.index[row]
         return f"{self.path / label}" if isinstance(label, str) else f"{self.path}, line {label + 2}"
-
-    def values(self, name: str) -> NDArray[Any]:
-        """A column without gaps."""
-        values = self.frame[name]
-        gaps = np.flatnonzero(values.isna())
-        if len(gaps):
-            raise InputError(f"{self.at(gaps[0])}, column '{name}': the value is missing")
-        return values.to_numpy()
 
 
 def missing_role(role: Role, frame: pd.DataFrame) -> str:
@@ -95,15 +92,7 @@ def missing_role(role: Role, frame: pd.DataFrame) -> str:
 
 
 def read_table(
-    path: Path,
-    *,
-    expected: Sequence[Role],
-    named: Sequence[Role] = (),
-    rest: Role = "feature",
-    roles: Mapping[str, Role] | None = None,
-    like: Sequence[Column] = (),
-    task: TaskChoice | None = None,
-    missing: str | None = None,
+    path: Path, options: ReadOptions, *, expected: Sequence[Role], named: Sequence[Role] = (), rest: Role = "feature"
 ) -> Table:
     """A table of text (gzipped or not) with a header; see `infer_columns`."""
     import pandas as pd
@@ -113,10 +102,10 @@ def read_table(
     frame = pd.DataFrame({name: typed(text[name], comma) for name in text.columns})
 
     def infer() -> tuple[Column, ...]:
-        return infer_columns(frame, expected=expected, named=named, rest=rest, roles=roles, like=like, task=task)
+        return infer_columns(frame, options, expected=expected, named=named, rest=rest)
 
     columns = infer()
-    marked = {column.name: missing or column.missing for column in columns if column.role == "target"}
+    marked = {column.name: options.missing or column.missing for column in columns if column.role == "target"}
     if any(marked.values()):
         for name, mark in marked.items():
             frame[name] = typed(text[name].mask(stands_for(text[name], mark)), comma)
@@ -131,13 +120,11 @@ def read_table(
 
 def infer_columns(
     frame: pd.DataFrame,
+    options: ReadOptions = DEFAULTS,
     *,
-    expected: Sequence[Role],
+    expected: Sequence[Role] = (),
     named: Sequence[Role] = (),
     rest: Role = "feature",
-    roles: Mapping[str, Role] | None = None,
-    like: Sequence[Column] = (),
-    task: TaskChoice | None = None,
 ) -> tuple[Column, ...]:
     """A role for every column: as told, as in an earlier data set, by its name, by its place; then the role `rest`.
 
@@ -149,8 +136,10 @@ def infer_columns(
     >>> [(c.name, c.role, c.kind) for c in infer_columns(table, expected=("id", "target"))]
     [('atom', 'id', 'text'), ('charge', 'feature', 'numeric'), ('toxic', 'target', 'categories')]
     """
-    chosen: dict[str, Role] = {c.name: c.role for c in like if c.name in frame.columns}
-    chosen |= {name: role for name, role in (roles or {}).items() if name in frame.columns}
+    told = options.of_columns(frame.columns)
+    earlier = {column.name: column for column in told.like}
+    chosen = {column.name: column.role for column in told.like} | dict(told.roles)
+    like = bool(options.like)
     for role in (*named, *expected):
         free = [name for name in frame.columns if name not in chosen]
         called = [name for name in free if name.casefold() in NAMES[role]]
@@ -167,10 +156,9 @@ def infer_columns(
             chosen[free[-1]] = role
     if like or (rest == "target" and "target" in chosen.values()):  # an earlier data set had no such column
         rest = "ignored"
-    earlier = {column.name: column for column in like}
     columns = []
     for name in frame.columns:
-        column = _describe(frame[name], name, chosen.get(name, rest), task, fixed=name in chosen)
+        column = _describe(frame[name], name, chosen.get(name, rest), options.task, fixed=name in chosen)
         if name in earlier:
             known = earlier[name]
             column = replace(column, values=known.values, kind=known.kind, missing=known.missing)
@@ -183,17 +171,17 @@ def infer_columns(
 def check_known(path: Path, frame: pd.DataFrame, like: Sequence[Column]) -> None:
     """The features of an earlier data set are here too."""
     for column in like:
-        if column.role in ("feature", "category") and column.name not in frame.columns:
+        if column.is_feature and column.name not in frame.columns:
             names = listed(frame.columns)
             raise InputError(
                 f"{path}: has no column '{column.name}', which the training data have; its columns are {names}"
             )
 
 
-def check_roles(roles: Mapping[str, Role] | None, *tables: pd.DataFrame) -> None:
+def check_roles(options: ReadOptions, *tables: pd.DataFrame) -> None:
     """Every column that the user names exists, and every role too."""
     there = [str(name) for table in tables for name in table.columns]
-    for name, role in (roles or {}).items():
+    for name, role in options.roles.items():
         if name not in there:
             raise InputError(f"role of column '{name}': no such column; there are {listed(there)}")
         if role not in ROLES:
@@ -203,7 +191,7 @@ def check_roles(roles: Mapping[str, Role] | None, *tables: pd.DataFrame) -> None
 def check_no_features(of_graphs: Table, elsewhere: Collection[str] = ()) -> None:
     """A table of whole graphs gives no features: models see those of nodes and edges (columns elsewhere) alone."""
     for column in of_graphs.columns:
-        if column.role in ("feature", "category") and column.name not in elsewhere:
+        if column.is_feature and column.name not in elsewhere:
             raise InputError(
                 f"{of_graphs.path}, column '{column.name}': a {column.role} of whole graphs, which no model sees; "
                 f"`--role {column.name}=ignored` leaves it out"
@@ -222,7 +210,7 @@ def table_notes(tables: Iterable[Table]) -> tuple[str, ...]:
     for table in tables:
         mixed += [said for column in table.columns if (said := _almost_numbers(table, column))]
         for column in table.columns:
-            gaps = int(table.frame[column.name].isna().sum()) if column.role in ("feature", "category") else 0
+            gaps = int(table.frame[column.name].isna().sum()) if column.is_feature else 0
             if gaps:
                 how = "the training mean and an indicator" if column.kind == "numeric" else "a category of their own"
                 what = "edges" if column.edge else "rows"

@@ -14,9 +14,17 @@ from wlhn.loops.compiling import loop
 
 
 def read_integers(
-    stream: BufferedIOBase, where: str, *, columns: int | None = None, dtype: DTypeLike = np.int64, first_line: int = 1
+    stream: BufferedIOBase,
+    where: str,
+    *,
+    columns: int | None = None,
+    rows: int | None = None,
+    dtype: DTypeLike = np.int64,
+    first_line: int = 1,
 ) -> NDArray[Any]:
     """(lines, columns): integers between commas or blanks; the first line says how many columns unless told.
+
+    There must be so many `rows`, if told.
 
     >>> import io
     >>> read_integers(io.BytesIO(b"1, 2\\n-3,4\\n"), "edges.txt").tolist()
@@ -32,17 +40,24 @@ def read_integers(
         if columns is None:
             columns = max(len(block.partition(b"\n")[0].replace(b",", b" ").split()), 1)
         out = np.empty((block.count(b"\n") + 1, columns), dtype)
-        rows, bad, ended = _parse(text, out, np.iinfo(out.dtype).max, ended)
+        read, bad, ended = _parse(text, out, np.iinfo(out.dtype).max, ended)
         if bad >= 0:
             found = quoted(block.split(b"\n", bad + 1)[bad])
             kind = "integers" if columns > 1 else "integer"
             raise InputError(f"{where}, line {lines + bad + first_line}: expected {columns} {kind}, found {found}")
-        lines += rows
-        parts.append(out[:rows])
+        lines += read
+        parts.append(out[:read])
+    check_lines(where, lines, rows)
     return np.concatenate(parts) if parts else np.empty((0, columns or 1), dtype)
 
 
-def read_numbers(stream: BufferedIOBase, where: str) -> NDArray[np.float32]:
+def check_lines(where: str, found: int, wanted: int | None) -> None:
+    """A file has a line for each of so many things, if their number is known."""
+    if wanted is not None and found != wanted:
+        raise InputError(f"{where}, line {min(found, wanted) + 1}: must have {wanted} lines in all, found {found}")
+
+
+def read_numbers(stream: BufferedIOBase, where: str, rows: int | None = None) -> NDArray[np.float32]:
     """(lines, columns): finite numbers between commas.
 
     >>> import io
@@ -51,16 +66,18 @@ def read_numbers(stream: BufferedIOBase, where: str) -> NDArray[np.float32]:
     """
     lines = stream.read().rstrip().split(b"\n")
     if lines == [b""]:
+        check_lines(where, 0, rows)
         return np.empty((0, 1), np.float32)
     try:
         values = np.loadtxt(lines, dtype=np.float64, delimiter=",", comments=None, ndmin=2, encoding="ascii")
         with np.errstate(over="ignore"):
             numbers = values.astype(np.float32)
-        if len(numbers) == len(lines) and np.isfinite(numbers).all():
-            return numbers
     except (ValueError, UnicodeError):
-        pass
-    raise _first_bad_number(lines, where)
+        raise _first_bad_number(lines, where) from None
+    if len(numbers) != len(lines) or not np.isfinite(numbers).all():
+        raise _first_bad_number(lines, where)
+    check_lines(where, len(numbers), rows)
+    return numbers
 
 
 def _first_bad_number(lines: list[bytes], where: str) -> InputError:

@@ -70,7 +70,7 @@ class _Reader:
         if not self.has(kind):
             raise InputError(f"{self.where(kind)}: no such file beside {self.name}{SUFFIX}")
         with self.files.open(self.file(kind)) as stream:
-            return self._counted(kind, read_integers(stream, self.where(kind), **options), rows)
+            return read_integers(stream, self.where(kind), rows=rows, **options)
 
     def labels(self, kind: str, rows: int | None = None) -> NDArray[Any] | None:
         """One label for each line; several columns are joined into one label."""
@@ -83,13 +83,7 @@ class _Reader:
         if not self.has(kind):
             return None
         with self.files.open(self.file(kind)) as stream:
-            return self._counted(kind, read_numbers(stream, self.where(kind)), rows)
-
-    def _counted(self, kind: str, values: NDArray[Any], rows: int | None) -> NDArray[Any]:
-        if rows is not None and len(values) != rows:
-            line = min(len(values), rows) + 1
-            raise InputError(f"{self.where(kind)}, line {line}: must have {rows} lines in all, found {len(values)}")
-        return values
+            return read_numbers(stream, self.where(kind), rows)
 
     def dataset(self, *, self_loops: bool, task: TaskChoice | None) -> Dataset:
         y, found, classes = self.targets(task)
@@ -114,8 +108,7 @@ class _Reader:
             label, x = (None if v is None else v[order] for v in (label, x))
             node_ids = (order + 1).tolist()
         graphs, notes = simple_graphs(
-            source,
-            target,
+            (source, target),
             np.concatenate([[0], np.cumsum(np.bincount(graph, minlength=len(y)))]),
             self_loops=self_loops,
             node_label=label,

@@ -1,6 +1,6 @@
 """A linear machine on explicit features of graphs: for tens of thousands of them, where no square matrix fits.
 
-Columns are colours of at least `min_graphs` training graphs, coded as `wlhn.kernels.explicit` has it, in rows of length
+Columns are colours of at least `min_graphs` training graphs, coded as `wlhn.kernels.features` has it, in rows of length
 1. Three classes or more have a machine each, against the rest.
 """
 
@@ -18,7 +18,7 @@ from torch import Tensor
 from wlhn.errors import InputError
 from wlhn.hierarchy import Hierarchy
 from wlhn.kernels.colour_counts import ColourCounts
-from wlhn.kernels.explicit import Code, coded_rows, for_scikit_learn, largest_counts
+from wlhn.kernels.features import Code, coded_rows, for_scikit_learn, largest_counts
 from wlhn.kernels.matching import match
 from wlhn.nn.machine import MachineOptions, known_targets, of_each_target
 from wlhn.nn.memory import shaped, within
