@@ -1,6 +1,7 @@
 """Trackers hear every epoch and the results; one that is not installed is named in one sentence."""
 
 import json
+import subprocess
 import sys
 import types
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from running import wlhn
 
 from wlhn.data import load
+from wlhn.runs.run_folder import load_run
 from wlhn.runs.train import train
 from wlhn.training.settings import Settings
 
@@ -78,6 +80,21 @@ def test_wandb_hears_settings_epochs_and_results_in_this_order(tmp_path: Path, m
     assert [each[1]["train_loss"] for each in wandb.heard[2:5]] == [line["train_loss"] for line in lines]
     assert [each[2] for each in wandb.heard[2:] if len(each) > 2] == [1, 2, 3, 3]
     assert wandb.heard[5][1]["test_accuracy"] is not None
+
+
+def test_the_real_wandb_keeps_settings_and_numbers_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    pytest.importorskip("wandb", reason="needs wandb")
+    command = [sys.executable, "-m", "wlhn", "train", "karate", *FAST, "--log", "wandb", "--out", str(tmp_path / "run")]
+    ran = subprocess.run(command, capture_output=True, text=True)  # it leaves a service behind until the process ends
+    assert ran.returncode == 0, ran.stderr
+    (kept,) = (tmp_path / "run" / "wandb").glob("offline-run-*/run-*.wandb")
+    written = kept.read_bytes()
+    lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    for told in (b"hidden_channels", b"test_macro-f1", *(str(line["train_loss"]).encode() for line in lines)):
+        assert told in written, told
+    load_run(tmp_path / "run")  # whole, with wandb's files beside it
 
 
 def test_any_object_that_hears_will_do_in_python_and_is_closed_when_training_fails(tmp_path: Path) -> None:
