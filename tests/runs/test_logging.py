@@ -151,5 +151,15 @@ def test_a_tracker_that_cannot_start_is_one_sentence(tmp_path: Path, monkeypatch
     ran = wlhn("train", "karate", *FAST, "--log", "wandb", "--out", tmp_path / "run")
     assert (ran.code, ran.err.splitlines()[-1]) == (
         2,
-        "error: --log wandb: it could not be started: No API key configured. Use `wandb login`.",
+        "error: --log wandb: it could not be started: No API key configured. Use `wandb login`."
+        " (WANDB_MODE=offline needs no account)",
     )
+    grid = tmp_path / "grid.json"
+    grid.write_text(json.dumps({"settings": {"epochs": 1, "hidden_channels": 8, "num_layers": 1}}))
+    asked: list[Any] = ["evaluate", "karate", "--protocol", "random-splits", "--splits", "1", "--grid", grid]
+    ran = wlhn(*asked, "--out", tmp_path / "out", "--log", "wandb", "--json")
+    assert (ran.code, json.loads(ran.out)["splits"] != []) == (2, True)  # the result is said all the same
+    for wrong, said in (("notebook", "must be tensorboard"), ("mlflow", "its package is missing")):
+        monkeypatch.setitem(sys.modules, "mlflow", None)
+        ran = wlhn(*asked, "--out", tmp_path / "never", "--log", wrong)
+        assert (ran.code, said in ran.err, (tmp_path / "never").exists()) == (2, True, False)

@@ -44,14 +44,15 @@ def node_names(dataset: Dataset) -> NDArray[Any]:
 
 def names_as_seen(dataset: Dataset, inputs: tuple[str, ...]) -> NDArray[Any]:
     """What to call nodes in words about colours that start from these inputs: their names, if the colours know them;
-    their degrees, whole numbers, if the colours know nothing else; or nothing.
+    their degrees, if the colours know nothing else; or nothing.
 
     >>> from wlhn.data import load
-    >>> names_as_seen(load("MUTAG"), ("label",))[:3].tolist(), names_as_seen(load("karate"), ())[:3].tolist()
-    (['C', 'C', 'C'], [16, 9, 10])
+    >>> names_as_seen(load("MUTAG"), ("label",))[:3].tolist(), names_as_seen(load("karate"), ())[:2].tolist()
+    (['C', 'C', 'C'], ['degree 16', 'degree 9'])
     """
     if not inputs:
-        return dataset.graphs.degree
+        values, place = np.unique(dataset.graphs.degree, return_inverse=True)
+        return np.array([f"degree {degree}" for degree in values.tolist()], str)[place]
     known = "label" in inputs or _has_ogb_atoms(dataset)
     return node_names(dataset) if known else np.full(dataset.graphs.num_nodes, "")
 

@@ -12,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from wlhn.data import encoding, load
 from wlhn.data.dataset import Role
+from wlhn.data.lookup import graph_position
 from wlhn.data.readers.molecules import read_smiles, scaffold_split
 from wlhn.data.readers.ogb import BOND_CATEGORIES, ogb_score, read_ogb
 from wlhn.data.splits import Split
@@ -140,6 +141,8 @@ def test_refused_smiles_are_named_or_left_out(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"m.csv, line 3: must be SMILES .* refuses 'C\(C'"):
         read_smiles(path)
     dataset = read_smiles(path, skip_invalid=True)
+    with pytest.raises(InputError, match=rf"graph '{dataset.skipped[0].id}' was skipped: RDKit refuses"):
+        graph_position(dataset, str(dataset.skipped[0].id))
     assert dataset.graph_ids == ["a", "c"]
     assert (dataset.y.tolist(), dataset.task) == ([0.5, 2.5], "regression")
     assert dataset.notes[0] == "1 molecule skipped that RDKit refuses: b (line 3)"
