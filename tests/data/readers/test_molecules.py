@@ -12,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from wlhn.data import encoding, load
 from wlhn.data.dataset import Role
+from wlhn.data.display import names_as_seen
 from wlhn.data.lookup import graph_position
 from wlhn.data.readers.molecules import read_smiles, scaffold_split
 from wlhn.data.readers.ogb import BOND_CATEGORIES, ogb_score, read_ogb
@@ -229,3 +230,12 @@ def test_molhiv(data_root: Path) -> None:
         assert np.array_equal(graph.x, theirs["node_feat"])
         edges = {tuple(e) for e in theirs["edge_index"].T.tolist()}
         assert edges == {tuple(e) for e in graph.edge_index.T.tolist()}
+
+
+def test_atoms_are_told_apart_in_words_by_what_chemists_name(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("smiles,y\nCC[O-],0\nc1ccccc1N,1\nC1CC1[NH3+],1\n")
+    dataset = read_smiles(tmp_path / "m.csv")
+    words = names_as_seen(dataset, dataset.inputs).tolist()
+    assert words[:3] == ["CH3", "CH2", "O−"]
+    assert words[3:10] == ["aromatic CH"] * 5 + ["aromatic C", "NH2"]
+    assert words[10:] == ["ring CH2", "ring CH2", "ring CH", "NH3+"]
