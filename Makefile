@@ -43,7 +43,7 @@ $(VENV)/.demo: $(VENV)/.torch pyproject.toml
 	touch $@
 
 $(VENV)/.test: $(VENV)/.torch pyproject.toml
-	$(PIP) -e '.[bench,dev,docs,mlflow,molecules,parquet,ray,search,tensorboard,transport]'
+	$(PIP) -e '.[bench,dev,docs,hub,mlflow,molecules,parquet,ray,search,tensorboard,transport]'
 	touch $@
 
 clean:

@@ -13,7 +13,7 @@ from baseline_graphs import SEES_EDGES
 
 from wlhn.batching.collator import Collator, run_model
 from wlhn.data import Dataset, as_dataset
-from wlhn.data.vocabulary import Vocabulary
+from wlhn.data.vocabulary import Columns, Vocabulary
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.models.registry import build_model
@@ -194,3 +194,19 @@ def test_what_a_model_sees_of_nodes_can_be_chosen() -> None:
     for nothing, seen in ((path(), "given"), (data, "labels"), (path(x=np.zeros((3, 0), np.float32)), "given")):
         with pytest.raises(InputError, match="sees no numbers to put into bins; leave `binning` out"):
             Vocabulary.fit(nothing, InputOptions.from_json({"inputs": seen, "binning": "k-means"}))
+
+
+def test_labels_beside_whole_numbers_as_earlier_versions_had_them_are_refused_with_what_to_do() -> None:
+    data = replace(path(node_label=[0, 1, 1], x=np.array([[3], [5], [3]])), inputs=("label", "x"))
+    now = Vocabulary.fit(data)
+    assert now.encode(data.graphs).x.tolist() == [[0, 0], [1, 1], [1, 0]]
+    earlier = replace(now, columns=Columns(3, None))
+    with pytest.raises(InputError, match=r"of an earlier version.* they are categories now, so train it again"):
+        earlier.encode(data.graphs)
+
+
+def test_whole_numbers_on_a_later_day_are_numbers_if_they_were_in_training_labels_or_not() -> None:
+    data = replace(path(node_label=[0, 1, 1], x=np.array([[3.0], [5.5], [3.0]])), inputs=("label", "x"))
+    later = path(node_label=[0, 1, 1], x=np.array([[3], [5], [3]])).graphs
+    fitted = Vocabulary.fit(data, InputOptions(standardise=False))
+    assert fitted.encode(later).x.tolist() == [[1, 0, 3], [0, 1, 5], [0, 1, 3]]

@@ -36,11 +36,13 @@ def test_a_name_says_what_stands_around_every_node_that_has_it() -> None:
         assert names[hierarchy.colours[1][node]] == f"{atoms[node]} ({listed})"
 
 
-def test_whole_numbers_are_degrees_and_codes_are_no_names() -> None:
+def test_names_may_be_degrees_and_whole_numbers_are_names() -> None:
     graph = nx.path_graph(4)
     codes = wlhn.refine(graph, 1, initial=[7, 5, 5, 7])  # as a model has them that sees degrees
-    assert colour_names(codes, 0, [1, 2, 2, 1]) == ["degree 2", "degree 1"]
-    assert set(colour_names(codes, 1, [1, 2, 2, 1])) == {"degree 1 (d2)", "degree 2 (d1, d2)"}
+    degrees = ["degree 1", "degree 2", "degree 2", "degree 1"]
+    assert colour_names(codes, 0, degrees) == ["degree 2", "degree 1"]
+    assert set(colour_names(codes, 1, degrees)) == {"degree 1 (d2)", "degree 2 (d1, d2)"}
+    assert set(colour_names(codes, 1, [6, 0, 0, 6])) == {"6 (0)", "0 (0, 6)"}  # atomic numbers, say
     assert set(colour_names(codes, 1, [""] * 4)) == {"degree 1", "degree 2"}
 
 

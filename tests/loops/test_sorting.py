@@ -36,9 +36,12 @@ def test_many_ranges_and_threads_change_nothing(num_keys: int, size: int, monkey
     threads = torch.get_num_threads()
     torch.set_num_threads(3)
     try:
-        ptr, grouped = sorting.group(key, value, num_keys)
-        assert np.array_equal(grouped, order)
-        assert np.array_equal(ptr, np.searchsorted(key[order], np.arange(num_keys + 1)))
+        for few in (0, size):
+            monkeypatch.setattr("wlhn.loops.sorting.FEW", few)
+            ptr, grouped = sorting.group(key, value, num_keys)
+            assert np.array_equal(grouped, order)
+            assert (ptr.dtype, grouped.dtype) == (np.int64, value.dtype)
+            assert np.array_equal(ptr, np.searchsorted(key[order], np.arange(num_keys + 1)))
         assert np.array_equal(sorting.sort(wide, value)[1], np.argsort(wide, kind="stable"))
     finally:
         torch.set_num_threads(threads)

@@ -27,6 +27,13 @@ def test_a_confusion_matrix_shows_every_count_and_names_as_text(tmp_path: Path) 
     words = [str(each.text) for each in root.iter(f"{SPACE}text")]
     assert [word for word in words if word.replace(",", "").isdigit()] == [f"{n:,}" for n in counts.ravel()]
     assert max(map(len, words)) <= 80
+    for names, turned in ((["a", "b"], 1), (["chess club", "go"], 3)):  # long names are turned, as "true" always is
+        confusion_matrix([[1, 2], [3, 4]], names, tmp_path / "c.svg", title="a title that is wider than the matrix")
+        root = ElementTree.parse(tmp_path / "c.svg").getroot()
+        placed = list(root.iter(f"{SPACE}text"))
+        assert sum("rotate" in each.get("transform", "") for each in placed) == turned
+        assert all(0 < float(each.get("x", -1)) < float(root.get("width", 0)) for each in placed)
+        assert float(root.get("height", 0)) < 300
     with pytest.raises(InputError, match="rows and columns"):
         confusion_matrix([[1, 2]], ["a"], tmp_path / "c.svg")
     with pytest.raises(InputError, match=r"must end in \.svg"):

@@ -1,6 +1,7 @@
 """Trackers hear every epoch and the results; one that is not installed is named in one sentence."""
 
 import json
+import subprocess
 import sys
 import types
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from running import wlhn
 
 from wlhn.data import load
+from wlhn.runs.run_folder import load_run
 from wlhn.runs.train import train
 from wlhn.training.settings import Settings
 
@@ -80,6 +82,21 @@ def test_wandb_hears_settings_epochs_and_results_in_this_order(tmp_path: Path, m
     assert wandb.heard[5][1]["test_accuracy"] is not None
 
 
+def test_the_real_wandb_keeps_settings_and_numbers_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    pytest.importorskip("wandb", reason="needs wandb")
+    command = [sys.executable, "-m", "wlhn", "train", "karate", *FAST, "--log", "wandb", "--out", str(tmp_path / "run")]
+    ran = subprocess.run(command, capture_output=True, text=True)  # it leaves a service behind until the process ends
+    assert ran.returncode == 0, ran.stderr
+    (kept,) = (tmp_path / "run" / "wandb").glob("offline-run-*/run-*.wandb")
+    written = kept.read_bytes()
+    lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    for told in (b"hidden_channels", b"test_macro-f1", *(str(line["train_loss"]).encode() for line in lines)):
+        assert told in written, told
+    load_run(tmp_path / "run")  # whole, with wandb's files beside it
+
+
 def test_any_object_that_hears_will_do_in_python_and_is_closed_when_training_fails(tmp_path: Path) -> None:
     class Mine:
         def __init__(self) -> None:
@@ -134,5 +151,15 @@ def test_a_tracker_that_cannot_start_is_one_sentence(tmp_path: Path, monkeypatch
     ran = wlhn("train", "karate", *FAST, "--log", "wandb", "--out", tmp_path / "run")
     assert (ran.code, ran.err.splitlines()[-1]) == (
         2,
-        "error: --log wandb: it could not be started: No API key configured. Use `wandb login`.",
+        "error: --log wandb: it could not be started: No API key configured. Use `wandb login`."
+        " (WANDB_MODE=offline needs no account)",
     )
+    grid = tmp_path / "grid.json"
+    grid.write_text(json.dumps({"settings": {"epochs": 1, "hidden_channels": 8, "num_layers": 1}}))
+    asked: list[Any] = ["evaluate", "karate", "--protocol", "random-splits", "--splits", "1", "--grid", grid]
+    ran = wlhn(*asked, "--out", tmp_path / "out", "--log", "wandb", "--json")
+    assert (ran.code, json.loads(ran.out)["splits"] != []) == (2, True)  # the result is said all the same
+    for wrong, said in (("notebook", "must be tensorboard"), ("mlflow", "its package is missing")):
+        monkeypatch.setitem(sys.modules, "mlflow", None)
+        ran = wlhn(*asked, "--out", tmp_path / "never", "--log", wrong)
+        assert (ran.code, said in ran.err, (tmp_path / "never").exists()) == (2, True, False)

@@ -56,8 +56,10 @@ def evaluate(
     from wlhn.evaluation.outcome import in_words, read_outcome
     from wlhn.evaluation.progress import PROGRESS
     from wlhn.report.live import live_page
-    from wlhn.runs.logging import make_logger
+    from wlhn.runs.logging import check_logger, make_logger
 
+    if log is not None:
+        check_logger(log)
     if validation_only:
         for name, value in (("--search", search), ("--final-runs", asked.final_runs), ("--compare", compare)):
             if value is not None:
@@ -95,19 +97,19 @@ def evaluate(
             return
         outcome = evaluation.run()
         page.result = f"Test {outcome.metric}: {in_words(outcome)}"
-    if log is not None:
-        _tell(make_logger(log, out, f"{dataset.name}-{model}"), outcome)
     comparison = None if other is None else compare_outcomes(outcome, other)
     if json:
         print_json(outcome.to_json() | ({} if comparison is None else {"comparison": comparison}))
-        return
-    _print(outcome)
-    if comparison is not None and other is not None:
+    else:
+        _print(outcome)
+    if comparison is not None and other is not None and not json:
         typer.echo(
             f"Against {other.plan.model} ({other.plan.grid}) on the same splits: difference "
             f"{comparison.difference:+.4f}, better on {comparison.better}, worse on {comparison.worse}; "
             f"p = {comparison.wilcoxon_p:.3f} (Wilcoxon), {comparison.corrected_t_p:.3f} (corrected resampled t)."
         )
+    if log is not None:  # last, so that a tracker that does not start costs no result
+        _tell(make_logger(log, out, f"{dataset.name}-{model}"), outcome)
 
 
 def _tell(logger: Logger, outcome: Outcome) -> None:

@@ -18,6 +18,8 @@ Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds 
 """
 MUTAG_ATOMS = ("C", "N", "O", "F", "I", "Cl", "Br")  # as its README has them
 MUTAG_BONDS = (1.5, 1.0, 2.0, 3.0)  # aromatic, single, double, triple
+ATOM_WORDS = (0, 3, 4, 7, 8)  # of OGB's features: element, charge, hydrogens, aromatic, in a ring
+NEUTRAL = 5  # the code of no charge
 OGB_BONDS = (1.0, 2.0, 3.0, 1.5, 1.0)
 
 
@@ -44,16 +46,32 @@ def node_names(dataset: Dataset) -> NDArray[Any]:
 
 def names_as_seen(dataset: Dataset, inputs: tuple[str, ...]) -> NDArray[Any]:
     """What to call nodes in words about colours that start from these inputs: their names, if the colours know them;
-    their degrees, whole numbers, if the colours know nothing else; or nothing.
+    their degrees, if the colours know nothing else; or nothing.
 
     >>> from wlhn.data import load
-    >>> names_as_seen(load("MUTAG"), ("label",))[:3].tolist(), names_as_seen(load("karate"), ())[:3].tolist()
-    (['C', 'C', 'C'], [16, 9, 10])
+    >>> names_as_seen(load("MUTAG"), ("label",))[:3].tolist(), names_as_seen(load("karate"), ())[:2].tolist()
+    (['C', 'C', 'C'], ['degree 16', 'degree 9'])
     """
     if not inputs:
-        return dataset.graphs.degree
+        values, place = np.unique(dataset.graphs.degree, return_inverse=True)
+        return np.array([f"degree {degree}" for degree in values.tolist()], str)[place]
+    if "x" in inputs and _has_ogb_atoms(dataset):
+        return _atoms_in_words(dataset)
     known = "label" in inputs or _has_ogb_atoms(dataset)
     return node_names(dataset) if known else np.full(dataset.graphs.num_nodes, "")
+
+
+def _atoms_in_words(dataset: Dataset) -> NDArray[Any]:
+    """Atoms as chemists tell them apart: with hydrogens, charge, and whether they are aromatic or in a ring."""
+    assert dataset.graphs.x is not None
+    rows, place = np.unique(dataset.graphs.x[:, ATOM_WORDS].astype(int), axis=0, return_inverse=True)
+    symbols, words = ELEMENTS.split(), []
+    for element, charge, hydrogens, aromatic, ring in rows.tolist():
+        held = "" if not hydrogens else "H" if hydrogens == 1 else f"H{hydrogens}"
+        sign = "" if charge == NEUTRAL else ("+" if charge > NEUTRAL else "−") * abs(charge - NEUTRAL)
+        where = "aromatic " if aromatic else "ring " if ring else ""
+        words.append(where + symbols[min(element, len(symbols) - 1)] + held + sign)
+    return np.array(words, str)[place.ravel()]
 
 
 def node_columns(dataset: Dataset) -> dict[str, NDArray[Any]]:

@@ -66,7 +66,7 @@ class Encoding:
         if x is not None:
             x, new = fill(self.filling, x)
             x = x if self.bins is None else _in_bins(self.bins, x)
-            if np.issubdtype(x.dtype, np.integer):  # categories, and so is a label beside them
+            if self.filling is None and np.issubdtype(x.dtype, np.integer):  # categories, as is a label beside them
                 return (x if label is None else np.column_stack([label, x])), new
         labels = None if label is None else _one_hot(label, np.array(self.label_values, dtype=np.int64))
         parts = [part.astype(np.float32, copy=False) for part in (labels, x) if part is not None]

@@ -31,6 +31,9 @@ def graph_position(dataset: Dataset, name: str) -> int:
         if len(files) > 1:
             raise InputError(f"{dataset.name}: graph {name!r} may be {' or '.join(files)}; give one of these names")
         name = files[0] if files else name
+    for each in dataset.skipped:
+        if name == str(each.id) and name not in known:
+            raise InputError(f"{dataset.name}: graph {name!r} was skipped: {each.why}")
     return _find(f"{dataset.name}: no graph", known, name)
 
 

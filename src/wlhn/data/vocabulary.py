@@ -136,6 +136,11 @@ class Vocabulary:
     def encode(self, graphs: Graphs) -> Encoded:
         """Graphs as the model sees them, and how much of them it has never seen."""
         rows, gaps = self.nodes.encode_with_gaps(graphs)
+        if self.columns.known is None and np.issubdtype(rows.dtype, np.integer) and "label" in self.nodes.inputs:
+            raise InputError(
+                "features: the model is of an earlier version, which took labels and whole numbers side by side for "
+                "numbers; they are categories now, so train it again"
+            )
         x, unknown = self.columns.encode(rows)
         unknown = unknown | gaps
         if "label" in self.nodes.inputs and graphs.node_label is not None:

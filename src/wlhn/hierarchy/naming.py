@@ -33,9 +33,9 @@ def colour_names(
     Args:
         hierarchy: of any graphs.
         t: the depth, 0 … T.
-        node_names: (nodes,) what each node is called, as `wlhn.data.display.node_names` has it; whole
-            numbers are degrees. Without names nodes are called by their label or their degree, with empty ones by their
-            degree.
+        node_names: (nodes,) what each node is called, as `wlhn.data.display.node_names` has it; among neighbours a
+            name like "degree 3" is shortened to d3. Without names nodes are called by their label or their degree, with
+            empty ones by their degree.
         colours: the ones to name, by number and different from each other; all of the depth without it.
 
     >>> import networkx as nx, wlhn
@@ -88,10 +88,9 @@ class _Words:
         values, start = hierarchy.initial_values, hierarchy.start
         names = None if node_names is None else np.asarray(node_names)
         first = np.unique(hierarchy.colours[0], return_index=True)[1]
-        if names is not None and names.dtype.kind in "iu":
-            self._degrees(names[first].tolist())
-        elif names is not None and any(names.tolist()):
-            self.long = self.short = [str(name) for name in names[first].tolist()]
+        if names is not None and any(str(name) for name in names.tolist()):
+            self.long = [str(name) for name in names[first].tolist()]
+            self.short = [re.sub(r"^degree (\d+)$", r"d\1", name) for name in self.long]
         elif start == "degree":
             self._degrees(values.tolist())
         elif names is None and values.ndim == 1 and start != "uniform":

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.hyperbolic.polar import NEAREST
 from wlhn.loops.compiling import arithmetic, looping
-from wlhn.loops.rows import DEAD, HUGE, careful_norm, make_unit
+from wlhn.loops.rows import DEAD, HUGE, NEAREST, careful_norm, make_unit
 
 Array = NDArray[Any]
 inlined = looping(error_model="numpy", inline="always")

@@ -20,6 +20,7 @@ DEAD = 1e-36  # ‖h‖² below which a row has no direction: float32 knows no s
 HUGE = 1e36  # ‖h‖² above which it is computed with care: float32 knows no larger ones
 SHORT = 1e-18  # ‖h‖ below which its inverse is taken with care
 LEAST = 1e-300  # ‖h‖ below which it has none
+NEAREST = 1e-6  # to the root, as in `wlhn.hyperbolic.polar`, which would import torch
 LARGEST = 1e300  # ‖v‖² in float64 from which on it is computed with care
 
 

@@ -7,6 +7,7 @@ A logger hears what a run is about, its numbers epoch by epoch, and its results;
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +30,23 @@ class Logger:
 
 def make_logger(kind: str, folder: Path, name: str) -> Logger:
     """A logger by name. TensorBoard writes into the folder of the run; the others where their own settings say."""
-    check_choice("--log", kind, *KINDS)
+    check_logger(kind)
     try:
         return KINDS[kind](folder, name)
-    except ImportError:
-        raise InputError(f"--log {kind}: its package is missing; `pip install 'wlhn[{kind}]'` brings it") from None
     except Exception as error:  # no account, no server, no permission: each package has errors of its own
         said = " ".join(str(error).split())
-        raise InputError(f"--log {kind}: it could not be started: {said or type(error).__name__}") from None
+        raise InputError(
+            f"--log {kind}: it could not be started: {said or type(error).__name__}{HINTS[kind]}"
+        ) from None
+
+
+def check_logger(kind: str) -> None:
+    """Whether there is such a logger, and its package; before hours of work whose numbers it shall hear."""
+    check_choice("--log", kind, *KINDS)
+    try:
+        import_module(PACKAGES[kind])
+    except ImportError:
+        raise InputError(f"--log {kind}: its package is missing; `pip install 'wlhn[{kind}]'` brings it") from None
 
 
 class _TensorBoard(Logger):
@@ -90,3 +100,10 @@ class _Wandb(Logger):
 
 
 KINDS: dict[str, Callable[[Path, str], Logger]] = {"tensorboard": _TensorBoard, "mlflow": _MLflow, "wandb": _Wandb}
+PACKAGES = {"tensorboard": "tensorboardX", "mlflow": "mlflow", "wandb": "wandb"}
+HINTS = {  # what to do where a tracker does not start
+    "tensorboard": "",
+    "mlflow": " (MLFLOW_TRACKING_URI says where it keeps runs: the address of a server, or file:FOLDER with "
+    "MLFLOW_ALLOW_FILE_STORE=true)",
+    "wandb": " (WANDB_MODE=offline needs no account)",
+}

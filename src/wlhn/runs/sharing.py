@@ -7,12 +7,13 @@ Nothing leaves the machine unless `push_to_hub` is called.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 from wlhn.errors import InputError
-from wlhn.files import write_text
-from wlhn.runs.run_folder import load_run, read_config, save_run, seal
+from wlhn.files import read_json, write_text
+from wlhn.runs.run_folder import CHECKSUMS, load_run, read_config, save_run, seal
 from wlhn.runs.trained import Trained
 from wlhn.training.metrics import METRICS
 
@@ -39,15 +40,23 @@ def write_card(folder: Path) -> Path:
 
 
 def push_to_hub(folder: Path, repository: str) -> None:
-    """Upload a run with its card to OWNER/NAME on the hub, by the user's own command and account."""
+    """Upload a run with its card to OWNER/NAME on the hub, by the user's own command and account.
+
+    What goes there is the run, as `from_pretrained` reads it; what trackers wrote beside it stays here.
+    """
     try:
         from huggingface_hub import HfApi
     except ImportError:
         raise InputError("push_to_hub: needs huggingface_hub; `pip install 'wlhn[hub]'` brings it") from None
     write_card(folder)
-    api = HfApi()
-    api.create_repo(repository, exist_ok=True)
-    api.upload_folder(repo_id=repository, folder_path=folder)
+    names = [CHECKSUMS, *read_json(folder / CHECKSUMS)]
+    try:
+        api = HfApi()
+        api.create_repo(repository, exist_ok=True)
+        api.upload_folder(repo_id=repository, folder_path=folder, allow_patterns=[escape(name) for name in names])
+    except Exception as error:  # no token, no network, a name that is not OWNER/NAME: the package has an error for each
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise InputError(f"push_to_hub: {repository}: {said} (`hf auth login` says who you are)") from error
 
 
 def model_card(config: Mapping[str, Any]) -> str:

@@ -155,7 +155,10 @@ def _mean_over_tasks(score: Callable[[Array, Array], float], y: Array, outputs: 
         if len(np.unique(y[known, k])) == 2:
             scores.append(score(y[known, k], outputs[known, k]))
     if not scores:
-        raise InputError("no task has both a 0 and a 1 among these items, so this metric cannot score them")
+        raise InputError(
+            f"no column of targets has both a 0 and a 1 among the {len(y)} items to score, which ROC-AUC and average "
+            "precision need; give more items, or hold out a larger share of them (validation_share, or a split)"
+        )
     return float(np.mean(scores))
 
 

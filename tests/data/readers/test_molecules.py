@@ -12,6 +12,8 @@ from sklearn.metrics import roc_auc_score
 
 from wlhn.data import encoding, load
 from wlhn.data.dataset import Role
+from wlhn.data.display import names_as_seen
+from wlhn.data.lookup import graph_position
 from wlhn.data.readers.molecules import read_smiles, scaffold_split
 from wlhn.data.readers.ogb import BOND_CATEGORIES, ogb_score, read_ogb
 from wlhn.data.readers.options import ReadOptions
@@ -141,6 +143,8 @@ def test_refused_smiles_are_named_or_left_out(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"m.csv, line 3: must be SMILES .* refuses 'C\(C'"):
         read_smiles(path)
     dataset = read_smiles(path, ReadOptions(skip_invalid=True))
+    with pytest.raises(InputError, match=rf"graph '{dataset.skipped[0].id}' was skipped: RDKit refuses"):
+        graph_position(dataset, str(dataset.skipped[0].id))
     assert dataset.graph_ids == ["a", "c"]
     assert (dataset.y.tolist(), dataset.task) == ([0.5, 2.5], "regression")
     assert dataset.notes[0] == "1 molecule skipped that RDKit refuses: b (line 3)"
@@ -227,3 +231,12 @@ def test_molhiv(data_root: Path) -> None:
         assert np.array_equal(graph.x, theirs["node_feat"])
         edges = {tuple(e) for e in theirs["edge_index"].T.tolist()}
         assert edges == {tuple(e) for e in graph.edge_index.T.tolist()}
+
+
+def test_atoms_are_told_apart_in_words_by_what_chemists_name(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("smiles,y\nCC[O-],0\nc1ccccc1N,1\nC1CC1[NH3+],1\n")
+    dataset = read_smiles(tmp_path / "m.csv")
+    words = names_as_seen(dataset, dataset.inputs).tolist()
+    assert words[:3] == ["CH3", "CH2", "O−"]
+    assert words[3:10] == ["aromatic CH"] * 5 + ["aromatic C", "NH2"]
+    assert words[10:] == ["ring CH2", "ring CH2", "ring CH", "NH3+"]

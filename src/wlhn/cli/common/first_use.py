@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +19,8 @@ import wlhn.loops
 def announce_compiling(command: str) -> None:
     """Should loops have to be compiled in this process, say so on standard error, in one line."""
     wlhn.loops.before_compiling = partial(_say_so, command)
+    # numba colours messages for itself while it tries types, and nobody here reads them: 4 % of compiling
+    os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
 
 
 def begin_compiling() -> None:
@@ -32,13 +36,16 @@ def begin_compiling() -> None:
 def _say_so(command: str) -> None:
     typer.echo("Compiling the loops this needs, once after an install or an update: it takes some seconds.", err=True)
     if command == "train" and (os.cpu_count() or 1) > 1:
-        quiet = subprocess.DEVNULL
-        helper = subprocess.Popen(
-            [sys.executable, "-m", "wlhn.ops.ahead"], stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True
-        )
-        atexit.register(_stop, helper)
+        from wlhn.loops.ahead import Partner
+
+        folder, quiet = tempfile.mkdtemp(prefix="wlhn-loops-"), subprocess.DEVNULL
+        command_line = [sys.executable, "-m", "wlhn.loops.ahead", folder]
+        helper = subprocess.Popen(command_line, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
+        wlhn.loops.partner = Partner(Path(folder), helper)
+        atexit.register(_stop, helper, folder)
 
 
-def _stop(helper: subprocess.Popen[bytes]) -> None:
+def _stop(helper: subprocess.Popen[bytes], folder: str) -> None:
     helper.terminate()
     helper.wait()
+    shutil.rmtree(folder, ignore_errors=True)

@@ -39,14 +39,14 @@ def read_integers(
         text = np.frombuffer(block, np.uint8)
         if columns is None:
             columns = max(len(block.partition(b"\n")[0].replace(b",", b" ").split()), 1)
-        out = np.empty((block.count(b"\n") + 1, columns), dtype)
-        read, bad, ended = _parse(text, out, np.iinfo(out.dtype).max, ended)
+        out = np.empty((block.count(b"\n") + 1, columns), np.int64)  # whatever is asked: one version to compile
+        read, bad, ended = _parse(text, out, np.iinfo(dtype).max, ended)
         if bad >= 0:
             found = quoted(block.split(b"\n", bad + 1)[bad])
             kind = "integers" if columns > 1 else "integer"
             raise InputError(f"{where}, line {lines + bad + first_line}: expected {columns} {kind}, found {found}")
         lines += read
-        parts.append(out[:read])
+        parts.append(out[:read].astype(dtype, copy=False))
     check_lines(where, lines, rows)
     return np.concatenate(parts) if parts else np.empty((0, columns or 1), dtype)
 
