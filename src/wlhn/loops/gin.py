@@ -98,7 +98,7 @@ def squared_sums(first: int, last: int, x: Array, weight: Array, mean: Array, bl
 
 @arithmetic
 def relu_back(first: int, last: int, x: Array, more: Array, grad: Array, blocks: Array) -> None:
-    """grad + more where x > 0, else 0, in place of grad; and the sums of its rows, likewise. `more` may have no rows."""
+    """grad + more where x > 0, else 0, in place of grad; and the sums of its rows, likewise. `more` may be empty."""
     zero = x.dtype.type(0)
     for b in range(first, last):
         total = blocks[b]

@@ -41,7 +41,7 @@ def _collate_ahead() -> None:
     ptr, graphs, one = np.array([0, 1]), np.array([0]), np.ones(1, np.int32)
     colour, slot = np.zeros(1, np.int32), np.full(1, -1, np.int32)
     rows = collation.mark_new(ptr, colour, graphs, slot)
-    _, new_ptr, index, value = collation.enter_rows(rows, ptr, colour, one, graphs, slot)
+    _, new_ptr, index, value = collation.enter_rows(rows, ptr, colour, one, graphs, slot, True)
     collation.take_rows(rows, colour, ptr, colour, one, slot, 1)
     Counts.from_rows(new_ptr, index, value, 1)
 
