@@ -182,21 +182,8 @@ def key_bits(num_colours: int) -> int:
 
 def encode(name: str, values: ArrayLike, length: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """(code of each row, distinct rows in ascending order): rows[code] gives the values back."""
-    array = np.asarray(values)
-    if array.ndim not in (1, 2) or len(array) != length:
-        raise InputError(f"{name}: expected {length} labels or rows of features, found shape {array.shape}")
-    if array.dtype == object:
-        raise InputError(f"{name}: expected integers, strings or rows of numbers, found mixed objects")
-    if np.issubdtype(array.dtype, np.floating):
-        if array.ndim == 1:
-            raise InputError(
-                f"{name}: expected integer or text labels, or rows of features (n, d), found {array.dtype}"
-            )
-        if not np.isfinite(array).all():
-            row, column = np.argwhere(~np.isfinite(array))[0]
-            raise InputError(f"{name}, row {row}, column {column}: expected a number, found {array[row, column]}")
-        array = array + 0.0  # −0.0 and 0.0 are one value
-    elif array.ndim == 1 and array.dtype.kind in "iu" and len(array):
+    array = checked(name, values, length)
+    if array.ndim == 1 and array.dtype.kind in "iu" and len(array):
         low, high = int(array.min()), int(array.max())
         if high - low <= 4 * len(array) and high < 2**63:  # a small range of integers needs no sort
             shifted = array.astype(np.int64) - low
@@ -211,6 +198,25 @@ def encode(name: str, values: ArrayLike, length: int) -> tuple[NDArray[Any], NDA
     first, number = _numbered_rows(array) if array.dtype.kind == "f" else (slice(None), slice(None))
     rows, code = np.unique(array[first], axis=0, return_inverse=True)
     return code.reshape(-1)[number].astype(np.int32), rows
+
+
+def checked(name: str, values: ArrayLike, length: int) -> NDArray[Any]:
+    """Labels or rows of features, so many, in a form in which equal ones have the same bits."""
+    array = np.asarray(values)
+    if array.ndim not in (1, 2) or len(array) != length:
+        raise InputError(f"{name}: expected {length} labels or rows of features, found shape {array.shape}")
+    if array.dtype == object:
+        raise InputError(f"{name}: expected integers, strings or rows of numbers, found mixed objects")
+    if np.issubdtype(array.dtype, np.floating):
+        if array.ndim == 1:
+            raise InputError(
+                f"{name}: expected integer or text labels, or rows of features (n, d), found {array.dtype}"
+            )
+        if not np.isfinite(array).all():
+            row, column = np.argwhere(~np.isfinite(array))[0]
+            raise InputError(f"{name}, row {row}, column {column}: expected a number, found {array[row, column]}")
+        return array + 0.0  # −0.0 and 0.0 are one value
+    return array
 
 
 def _numbered_rows(array: NDArray[Any]) -> tuple[Any, Any]:

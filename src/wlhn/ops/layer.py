@@ -47,18 +47,41 @@ def layer(
     if not parallel.compiled_for(x):
         h, moments = gin.gin_reference(x, 1 + learned, weights, plan)
         return h, level_reference(h, below.above, colours.parent, below.tau), moments
+    if not torch.is_grad_enabled():  # a node of the graph costs as much as a small layer
+        made = _compute(x, 1 + learned, weights, plan, below, keep_sums=False)
+        return made.h, Points(*made.points), made.moments
     h, r, e, u, *found = _Layer.apply(x, 1 + learned, *weights, *below.above, below.tau, plan, below.look_back)
     return h, Points(r, e, u), running or Moments(*found)
+
+
+class _Made(NamedTuple):
+    """What a layer gives, and what its way back needs."""
+
+    h: Tensor
+    points: tuple[Tensor, ...]
+    moments: Moments
+    tensors: tuple[Tensor | None, ...]
+    of_features: gin.Kept
+    of_points: level.Kept
+
+
+def _compute(x: Tensor, scale: Tensor | float, weights: Weights, plan: Plan, below: Below, keep_sums: bool) -> _Made:
+    assert plan.level is not None
+    h, moments, tensors, of_features = gin.features(x, scale, weights, plan, keep_sums)
+    above = Points(*(tensor.contiguous() for tensor in below.above))
+    points, of_points = level.place(h, above, below.tau, plan.level.child_ptr, below.look_back, relu=True)
+    return _Made(h, points, moments, (*tensors, h, *above), of_features, of_points)
 
 
 class _Layer(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, scale: Tensor | float, *rest: Any) -> Any:
         *weights, r, e, u, tau, plan, look_back = rest
-        h, moments, tensors, ctx.of_features = gin.features(x, scale, Weights(*weights), plan, ctx.needs_input_grad[1])
-        above = Points(r.contiguous(), e.contiguous(), u.contiguous())
-        points, ctx.of_points = level.place(h, above, tau, plan.level.child_ptr, look_back, relu=True)
-        ctx.save_for_backward(*tensors, h, *above)
+        below = Below(Points(r, e, u), tau, look_back)
+        h, points, moments, tensors, ctx.of_features, ctx.of_points = _compute(
+            x, scale, Weights(*weights), plan, below, ctx.needs_input_grad[1]
+        )
+        ctx.save_for_backward(*tensors)
         ctx.set_materialize_grads(False)
         ctx.look_back = look_back
         if not look_back:

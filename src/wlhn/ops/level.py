@@ -38,7 +38,9 @@ def unit(h: Tensor) -> Tensor:
     >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
     tensor([[0.6000, 0.8000], [0.7071, 0.7071]])
     """
-    return _Unit.apply(h) if parallel.compiled_for(h) and h.ndim == 2 else unit_reference(h)
+    if not parallel.compiled_for(h) or h.ndim != 2:
+        return unit_reference(h)
+    return _Unit.apply(h) if torch.is_grad_enabled() else _unit(h.contiguous())[0]
 
 
 def unit_reference(h: Tensor) -> Tensor:
@@ -127,12 +129,17 @@ def next_level(
     return Points(*_Compiled.apply(h, *above, tau, child_ptr, look_back))
 
 
+def _unit(h: Tensor) -> tuple[Tensor, Tensor]:
+    """(h/‖h‖, 1/‖h‖)."""
+    e, scale = torch.empty_like(h), h.new_empty(len(h))
+    parallel.over_rows(rows.unit, len(h), 2 * h.numel(), *(x.detach().numpy() for x in (h, e, scale)))
+    return e, scale
+
+
 class _Unit(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, h: Tensor) -> Tensor:
-        h = h.contiguous()
-        e, scale = torch.empty_like(h), torch.empty_like(h[:, 0])
-        parallel.over_rows(rows.unit, len(h), 2 * h.numel(), *(x.detach().numpy() for x in (h, e, scale)))
+        e, scale = _unit(h.contiguous())
         ctx.save_for_backward(e, scale)
         return e
 
