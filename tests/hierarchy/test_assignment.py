@@ -9,6 +9,7 @@ from strategies import collections
 
 from wlhn import Graphs, InputError, as_graphs, assign, refine
 from wlhn.graphs.convert import _join
+from wlhn.hierarchy.assignment import Table, look_up
 
 
 @given(collections(), st.booleans())
@@ -84,3 +85,19 @@ def test_new_graphs_need_what_the_fit_used() -> None:
     nx.set_node_attributes(labelled, 1, "label")
     with pytest.raises(InputError, match="no node labels"):
         assign(refine(labelled, 1, "label"), as_graphs(nx.path_graph(2)))
+
+
+@pytest.mark.parametrize("size", [3, 1000])
+def test_rows_are_found_by_value_whatever_their_type_and_number(size: int) -> None:
+    known, tables = np.array([[-1.5, 0.0], [0.0, 2.0], [3.0, 3.0]]), dict[tuple[str, str], Table]()
+    rows = np.resize(np.array([[3, 3], [0, 2], [7, 7]]), (size, 2))
+    for kind in (np.float64, np.float32, np.int64):
+        found = look_up("rows", rows.astype(kind), known, size, tables)
+        assert np.array_equal(found, np.resize([2, 1, -1], size))
+    assert look_up("rows", np.array([[-0.0, 2.0]]), known, 1, tables).tolist() == [1]
+
+
+def test_text_is_found_whatever_its_width() -> None:
+    known, tables = np.array(["C", "Cl", "N"]), dict[tuple[str, str], Table]()
+    assert look_up("labels", np.array(["N", "C"]), known, 2, tables).tolist() == [2, 0]
+    assert look_up("labels", np.array(["Cl", "bromine"]), known, 2, tables).tolist() == [1, -1]

@@ -15,7 +15,7 @@ NEEDED = """
 import tempfile
 from wlhn.loops import ahead, collation, gin, levels, rows, sums
 
-LETTERS = {"int64": "i", "int32": "h", "float64": "d", "float32": "f"}
+LETTERS = {"int64": "i", "int32": "h", "float64": "d", "float32": "f", "bool": "b"}
 
 def word(kind):
     return LETTERS[str(kind.dtype)] + str(kind.ndim) if hasattr(kind, "ndim") else LETTERS[str(kind)]

@@ -55,7 +55,8 @@ class Quotient:
         for t, (ptr, colour, count) in enumerate(self.graph_colours):
             slot = np.full(hierarchy.num_colours[t], -1, np.int32)
             rows = np.sort(mark_new(ptr, colour, graphs, slot))
-            weight, *per_graph = enter_rows(rows, ptr, colour, count, graphs, slot)
+            last = t == hierarchy.depth
+            weight, *per_graph = enter_rows(rows, ptr, colour, count, graphs, slot, last)
             weights = None if len(rows) == weight.sum() else torch.from_numpy(weight)
             if t == 0:
                 first, first_weight = rows, weights
@@ -63,7 +64,7 @@ class Quotient:
                 levels.append(self._level(t, rows, before, weights))
             before = slot
         return ColourBatch(
-            x=self.x[torch.from_numpy(first.astype(np.int64))],
+            x=self.x.index_select(0, torch.from_numpy(first)),
             weight=first_weight,
             levels=tuple(levels),
             graph_counts=Counts.from_rows(per_graph[0], per_graph[1], per_graph[2], len(rows)),

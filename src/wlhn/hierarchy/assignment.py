@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,10 +13,31 @@ from wlhn.errors import InputError
 from wlhn.graphs import as_graphs
 from wlhn.hierarchy.directions import both_directions
 from wlhn.hierarchy.hierarchy import Hierarchy, Signature
-from wlhn.hierarchy.refinement import ALL_BITS, edge_values_of, encode, initial_values_of, key_bits, keys
+from wlhn.hierarchy.refinement import (
+    ALL_BITS,
+    checked,
+    edge_values_of,
+    encode,
+    initial_values_of,
+    key_bits,
+    keys,
+)
 from wlhn.loops.refinement import match_colours, signature_keys
 
 IntArray = NDArray[np.integer[Any]]
+FEW = 256  # rows up to which to look each of them up takes less than to find the distinct ones
+Table = dict[bytes, int]
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """What of a hierarchy every assignment looks things up in: made when first asked for."""
+
+    tables: dict[tuple[str, str], Table] = field(default_factory=dict)  # of values, by their name and type
+    signatures: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)  # by depth: keys, items
+
+
+_ready: WeakKeyDictionary[Hierarchy, _Ready] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +69,13 @@ def assign(
     graphs = as_graphs(graphs)
     if initial is None and hierarchy.start == "given":
         raise InputError("initial: the fit was given an array; give one for these graphs too")
-    values = initial_values_of(graphs, hierarchy.start if initial is None else initial)
-    colours: list[IntArray] = [look_up("initial", values, hierarchy.initial_values, graphs.num_nodes)]
+    values, ready = initial_values_of(graphs, hierarchy.start if initial is None else initial), _ready_of(hierarchy)
+    known_values, tables = hierarchy.initial_values, ready.tables
+    colours: list[IntArray] = [look_up("initial", values, known_values, graphs.num_nodes, tables)]
     edge_code: IntArray = np.empty(0, np.int32)
     if hierarchy.edge_values is not None:
         values = edge_values_of(graphs, True if edge_labels is None else edge_labels)
-        edge_code = look_up("edge_labels", values, hierarchy.edge_values, graphs.num_edges)
+        edge_code = look_up("edge_labels", values, hierarchy.edge_values, graphs.num_edges, tables)
     if hierarchy.directed:
         graphs, edge_code = both_directions(graphs, edge_code)
     for t in range(1, hierarchy.depth + 1):
@@ -68,16 +91,14 @@ def colours_of_round(
     there is none.
     """
     width, known, parent = max(hierarchy.num_colours[t - 1], 1), hierarchy.signature(t), hierarchy.parents[t]
+    signatures = _ready_of(hierarchy).signatures
+    if t not in signatures:
+        known_key = ascending_keys(parent, known, width, hierarchy.num_edge_codes > 0)
+        signatures[t] = known_key, known.edge.astype(np.int64) * width + known.colour
+    known_key, known_item = signatures[t]
     args = (row_ptr, neighbour, edge_code, colour, width)
-    return match_colours(
-        *args,
-        keys(np.arange(len(colour)), *args),
-        ascending_keys(parent, known, width, hierarchy.num_edge_codes > 0),
-        parent,
-        known.ptr,
-        known.edge.astype(np.int64) * width + known.colour,
-        known.times,
-    )
+    key = keys(np.arange(len(colour)), *args)
+    return match_colours(*args, key, known_key, parent, known.ptr, known_item, known.times)
 
 
 def ascending_keys(parent: IntArray, signature: Signature, width: int, labelled: bool) -> NDArray[Any]:
@@ -85,15 +106,42 @@ def ascending_keys(parent: IntArray, signature: Signature, width: int, labelled:
     return signature_keys(parent, *signature, labelled, key_bits(width), np.uint64(ALL_BITS))
 
 
-def look_up(name: str, values: ArrayLike, known: NDArray[Any], length: int) -> IntArray:
-    """The position of each row among the known rows, or −1."""
-    code, rows = encode(name, values, length)
-    if rows.shape[1:] != known.shape[1:] or (rows.dtype.kind in "US") != (known.dtype.kind in "US"):
-        raise InputError(f"{name}: must be {_described(known)} as in the fit, found {_described(rows)}")
-    both, place = np.unique(np.concatenate([known, rows]), axis=0, return_inverse=True)
-    position = np.full(len(both), -1, np.int32)
-    position[place[: len(known)]] = np.arange(len(known))
-    return position[place[len(known) :]][code]
+def _ready_of(hierarchy: Hierarchy) -> _Ready:
+    if hierarchy not in _ready:
+        _ready[hierarchy] = _Ready()
+    return _ready[hierarchy]
+
+
+def look_up(
+    name: str,
+    values: ArrayLike,
+    known: NDArray[Any],
+    length: int,
+    tables: dict[tuple[str, str], Table] | None = None,
+) -> IntArray:
+    """The position of each row among the known rows, or −1; `tables` keeps what is made of the known ones.
+
+    >>> look_up("labels", np.array([7, 8, 5]), np.array([5, 7]), 3).tolist()
+    [1, -1, 0]
+    """
+    array, code = checked(name, values, length), None
+    if len(array) > FEW:
+        code, array = encode(name, array, length)
+    if array.shape[1:] != known.shape[1:] or (array.dtype.kind in "US") != (known.dtype.kind in "US"):
+        raise InputError(f"{name}: must be {_described(known)} as in the fit, found {_described(array)}")
+    kind, tables = np.result_type(known, array), {} if tables is None else tables
+    table = tables.get((name, kind.str))
+    if table is None:
+        table = tables[name, kind.str] = {row: i for i, row in enumerate(_bytes(known, kind))}
+    place = np.fromiter((table.get(row, -1) for row in _bytes(array, kind)), np.int32, len(array))
+    return place if code is None else place[code]
+
+
+def _bytes(rows: NDArray[Any], kind: np.dtype[Any]) -> list[bytes]:
+    """Each row as it lies in memory: equal rows have the same."""
+    array = np.ascontiguousarray(rows, kind)
+    size, whole = kind.itemsize * int(np.prod(array.shape[1:])), array.tobytes()
+    return [whole[i : i + size] for i in range(0, size * len(array), size)] if size else [b""] * len(array)
 
 
 def _described(values: NDArray[Any]) -> str:

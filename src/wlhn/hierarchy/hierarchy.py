@@ -110,6 +110,10 @@ class Hierarchy:
         >>> [a.tolist() for a in wlhn.refine([nx.path_graph(2), nx.path_graph(3)], 1).count_per_graph(1)]
         [[0, 1, 3], [0, 0, 1], [2, 2, 1]]
         """
+        if self.num_graphs == 1:
+            count = self.count(t)
+            present = np.flatnonzero(count)
+            return np.array([0, len(present)]), present.astype(np.int32), count[present].astype(np.int32)
         graph = np.repeat(np.arange(self.num_graphs), np.diff(self.node_ptr))
         width = max(self.num_colours[t], 1)
         pair, count = np.unique(graph * np.int64(width) + self.colours[t], return_counts=True)

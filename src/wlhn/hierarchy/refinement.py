@@ -20,6 +20,7 @@ from wlhn.graphs import Graphs, as_graphs
 from wlhn.hierarchy.directions import both_directions
 from wlhn.hierarchy.hierarchy import Hierarchy
 from wlhn.loops.equality import check_runs
+from wlhn.loops.late_rounds import late_round
 from wlhn.loops.parallel import over_rows
 from wlhn.loops.refinement import (
     first_of_each,
@@ -35,6 +36,8 @@ from wlhn.options.checks import check_at_least
 
 Initial = Literal["uniform", "degree", "label", "features"]
 ALL_BITS = 2**64 - 1
+LATE = 4  # rounds after which few nodes change, …
+MANY = 16  # … if there may be more than these: with fewer it is not worth compiling another loop
 PER_JUMP = 16  # a jump through memory is worth that many numbers in a row
 
 
@@ -84,7 +87,9 @@ def refine(
                 break
             colour, parent, representative = colours[-1], np.arange(known, dtype=np.int32), representatives[-1]
         else:
-            colour, parent, representative = refine_once(graphs, edge_code, colours[-1], known)
+            late = len(colours) > LATE and (rounds is None or rounds > MANY)
+            made = refine_late(graphs, edge_code, colours[-1], parents[-1]) if late else None
+            colour, parent, representative = made or refine_once(graphs, edge_code, colours[-1], known)
         colours.append(colour)
         parents.append(parent)
         representatives.append(representative)
@@ -122,6 +127,18 @@ def refine_once(
     if false.any():
         _resolve(nodes, head, false, args)
     return _number(colour, shared, nodes, head)
+
+
+def refine_late(
+    graphs: Graphs, edge_code: NDArray[Any], colour: NDArray[Any], above: NDArray[Any], hash_mask: int = ALL_BITS
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | None:
+    """One round after another (`above` has the parent of each colour), with the result of `refine_once`: faster where
+    little changes, as on a path. None where that has to do it.
+    """
+    new, parent, first = (np.empty(len(colour), np.int32) for _ in range(3))
+    around = (graphs.row_ptr, graphs.neighbour, edge_code, colour, above)
+    made = late_round(*around, key_bits(len(above)), np.uint64(hash_mask), new, parent, first)
+    return (new, parent[:made].copy(), first[:made].copy()) if made else None
 
 
 def _resolve(nodes: NDArray[Any], head: NDArray[Any], false: NDArray[Any], args: tuple[Any, ...]) -> None:
@@ -182,21 +199,8 @@ def key_bits(num_colours: int) -> int:
 
 def encode(name: str, values: ArrayLike, length: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """(code of each row, distinct rows in ascending order): rows[code] gives the values back."""
-    array = np.asarray(values)
-    if array.ndim not in (1, 2) or len(array) != length:
-        raise InputError(f"{name}: expected {length} labels or rows of features, found shape {array.shape}")
-    if array.dtype == object:
-        raise InputError(f"{name}: expected integers, strings or rows of numbers, found mixed objects")
-    if np.issubdtype(array.dtype, np.floating):
-        if array.ndim == 1:
-            raise InputError(
-                f"{name}: expected integer or text labels, or rows of features (n, d), found {array.dtype}"
-            )
-        if not np.isfinite(array).all():
-            row, column = np.argwhere(~np.isfinite(array))[0]
-            raise InputError(f"{name}, row {row}, column {column}: expected a number, found {array[row, column]}")
-        array = array + 0.0  # −0.0 and 0.0 are one value
-    elif array.ndim == 1 and array.dtype.kind in "iu" and len(array):
+    array = checked(name, values, length)
+    if array.ndim == 1 and array.dtype.kind in "iu" and len(array):
         low, high = int(array.min()), int(array.max())
         if high - low <= 4 * len(array) and high < 2**63:  # a small range of integers needs no sort
             shifted = array.astype(np.int64) - low
@@ -211,6 +215,25 @@ def encode(name: str, values: ArrayLike, length: int) -> tuple[NDArray[Any], NDA
     first, number = _numbered_rows(array) if array.dtype.kind == "f" else (slice(None), slice(None))
     rows, code = np.unique(array[first], axis=0, return_inverse=True)
     return code.reshape(-1)[number].astype(np.int32), rows
+
+
+def checked(name: str, values: ArrayLike, length: int) -> NDArray[Any]:
+    """Labels or rows of features, so many, in a form in which equal ones have the same bits."""
+    array = np.asarray(values)
+    if array.ndim not in (1, 2) or len(array) != length:
+        raise InputError(f"{name}: expected {length} labels or rows of features, found shape {array.shape}")
+    if array.dtype == object:
+        raise InputError(f"{name}: expected integers, strings or rows of numbers, found mixed objects")
+    if np.issubdtype(array.dtype, np.floating):
+        if array.ndim == 1:
+            raise InputError(
+                f"{name}: expected integer or text labels, or rows of features (n, d), found {array.dtype}"
+            )
+        if not np.isfinite(array).all():
+            row, column = np.argwhere(~np.isfinite(array))[0]
+            raise InputError(f"{name}, row {row}, column {column}: expected a number, found {array[row, column]}")
+        return array + 0.0  # −0.0 and 0.0 are one value
+    return array
 
 
 def _numbered_rows(array: NDArray[Any]) -> tuple[Any, Any]:

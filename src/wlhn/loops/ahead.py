@@ -20,11 +20,11 @@ from typing import Any
 from numba import types
 
 # The loops of a step and the types they are compiled for, those that take longest first. A letter is a number (i and h
-# integers of 64 and 32 bits, d and f floats), with 1 or 2 behind it a vector or a matrix of such numbers.
+# integers of 64 and 32 bits, d and f floats, b yes or no), with 1 or 2 behind it a vector or a matrix of such numbers.
 LOOPS = {
     "levels.backward": "i i f2 f1 f2 f2 d2 i1 d2 f1 f2 f2 f2 f1 f2 f2 f1",
     "levels.forward": "i i f2 f1 f2 f2 d2 i1 f1 f2 f2 d2",
-    "collation.enter_rows": "h1 i1 h1 h1 i1 h1",
+    "collation.enter_rows": "h1 i1 h1 h1 i1 h1 b",
     "gin.fold_back": "f2 f1 f2 f1 f1 f1 f2",
     "collation.transpose": "i1 h1 f1 i",
     "rows.unit": "i i f2 f2 f1",
@@ -41,7 +41,7 @@ LOOPS = {
     "sums.sum_radial": "i i i1 h1 f1 f1 f2 f2",
     "rows.unit_back": "i i f2 f1 f2 f2",
 }
-NUMBERS = {"i": types.int64, "h": types.int32, "d": types.float64, "f": types.float32}
+NUMBERS = {"i": types.int64, "h": types.int32, "d": types.float64, "f": types.float32, "b": types.boolean}
 
 
 def argument_types(name: str) -> tuple[Any, ...]:

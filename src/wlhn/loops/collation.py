@@ -32,13 +32,18 @@ def mark_new(ptr: Array, colour: Array, graphs: Array, slot: Array) -> Array:
 
 @loop
 def enter_rows(
-    rows: Array, ptr: Array, colour: Array, count: Array, graphs: Array, slot: Array
+    rows: Array, ptr: Array, colour: Array, count: Array, graphs: Array, slot: Array, per_graph: bool
 ) -> tuple[Array, Array, Array, Array]:
-    """Number the rows in `slot`: (nodes of each row, and graphs × rows as offsets, rows, counts)."""
+    """Number the rows in `slot`: (nodes of each row, and, if wanted, graphs × rows as offsets, rows, counts)."""
     for i in range(len(rows)):
         slot[rows[i]] = i
     weight = np.zeros(len(rows), np.float32)
     new_ptr = np.zeros(len(graphs) + 1, np.int64)
+    if not per_graph:
+        for g in graphs:
+            for k in range(ptr[g], ptr[g + 1]):
+                weight[slot[colour[k]]] += count[k]
+        return weight, new_ptr, np.empty(0, np.int32), np.empty(0, np.float32)
     for i in range(len(graphs)):
         new_ptr[i + 1] = new_ptr[i] + ptr[graphs[i] + 1] - ptr[graphs[i]]
     index, value = np.empty(new_ptr[-1], np.int32), np.empty(new_ptr[-1], np.float32)

@@ -97,35 +97,49 @@ def squared_sums(first: int, last: int, x: Array, weight: Array, mean: Array, bl
 
 
 @arithmetic
-def relu_back(first: int, last: int, x: Array, grad: Array, out: Array, blocks: Array) -> None:
-    """out = grad where x > 0, else 0; and the sums of its rows, likewise."""
+def relu_back(first: int, last: int, x: Array, more: Array, grad: Array, blocks: Array) -> None:
+    """grad + more where x > 0, else 0, in place of grad; and the sums of its rows, likewise. `more` may be empty."""
     zero = x.dtype.type(0)
     for b in range(first, last):
         total = blocks[b]
         for i in range(len(x) * b // len(blocks), len(x) * (b + 1) // len(blocks)):
-            row, g, o = x[i], grad[i], out[i]
+            row, g = x[i], grad[i]
+            if len(more):
+                other = more[i]
+                for j in range(x.shape[1]):
+                    g[j] += other[j]
             for j in range(x.shape[1]):
                 v = g[j] if row[j] > 0 else zero
-                o[j] = v
+                g[j] = v
                 total[j] += v
 
 
 @arithmetic
 def relu_moments_back(
-    first: int, last: int, x: Array, weight: Array, grad: Array, slope: Array, shift: Array, out: Array, blocks: Array
+    first: int, last: int, x: Array, weight: Array, slope: Array, shift: Array, grad: Array, blocks: Array
 ) -> None:
-    """out = grad + w (slope · x + shift) where x > 0, else 0; and the sums of its rows, likewise."""
+    """grad + w (slope · x + shift) where x > 0, else 0, in place of grad; and the sums of its rows, likewise."""
     zero = x.dtype.type(0)
     for b in range(first, last):
         total = blocks[b]
         for i in range(len(x) * b // len(blocks), len(x) * (b + 1) // len(blocks)):
             w = x.dtype.type(weight[i]) if len(weight) else x.dtype.type(1)
-            row, g, o = x[i], grad[i], out[i]
+            row, g = x[i], grad[i]
             for j in range(x.shape[1]):
                 v = g[j] + w * (slope[j] * row[j] + shift[j])
                 v = v if row[j] > 0 else zero
-                o[j] = v
+                g[j] = v
                 total[j] += v
+
+
+@loop
+def mean_of(blocks: Array, count: float, out: Array) -> None:
+    """The sum of all blocks, divided by a count."""
+    for j in range(len(out)):
+        total = 0.0
+        for b in range(len(blocks)):
+            total += blocks[b, j]
+        out[j] = total / count
 
 
 @loop
@@ -147,21 +161,33 @@ def fold(
 
 @loop
 def fold_back(
-    scales: Array, gamma: Array, grad_folded: Array, grad_b: Array, grad_beta: Array, grad_s: Array, grad_w: Array
+    scales: Array,
+    count: float,
+    gamma: Array,
+    grad_folded: Array,
+    grad_b: Array,
+    grad_beta: Array,
+    grad_s: Array,
+    grad_w: Array,
 ) -> Array:
-    """The gradients of w, into `grad_w`, and of γ, μ and σ², in the rows of what is returned.
+    """The gradients of w, into `grad_w`, and in the rows of what is returned those of γ, μ and σ², and, of moments over
+    `count` nodes (0: of none, they were given), what a row x of one node adds to its own: slope · x + shift.
 
     `grad_s` has Σ_i grad_folded[i] w[i], the part of s's gradient that comes through `folded`.
     """
-    out = np.empty((3, len(gamma)), gamma.dtype)
+    number = gamma.dtype.type
+    out = np.zeros((5, len(gamma)), gamma.dtype)
     for i in range(len(grad_w)):
         for j in range(len(gamma)):
             grad_w[i, j] = grad_folded[i, j] * scales[2, j] + grad_b[i] * scales[3, j]
-    half = gamma.dtype.type(-0.5)
+    half, two, nodes = number(-0.5), number(2), number(count)
     for j in range(len(gamma)):
         mean, inverse, s = scales[0, j], scales[1, j], scales[2, j]
         of_s = grad_s[j] - grad_beta[j] * mean
         out[0, j] = of_s * inverse
         out[1, j] = -grad_beta[j] * s
         out[2, j] = half * (of_s * gamma[j]) * (inverse * inverse * inverse)
+        if count > 0:
+            out[3, j] = two * out[2, j] / nodes
+            out[4, j] = out[1, j] / nodes - out[3, j] * mean
     return out

@@ -63,12 +63,14 @@ def forward(
     u: Array,
     lengths: Array,
     child_ptr: Array,
+    relu: bool,
     new_r: Array,
     new_e: Array,
     new_u: Array,
     kept: Array,
 ) -> None:
     """Children of the parents first … last − 1. Without room in `new_u`, u′ is left out (the last level needs none).
+    With `relu`, h becomes max(h, 0) first, in its place.
 
     `lengths` is what `hyperbolic` writes: a row for each child, or one for all.
 
@@ -91,6 +93,8 @@ def forward(
             eu += e[p, j] * u[p, j]
         coth, csch, t = radial(r[p])
         for i in range(child_ptr[p], child_ptr[p + 1]):
+            for j in range(d if relu else 0):
+                h[i, j] = number(0) if h[i, j] < 0 else h[i, j]  # NaN stays
             hh = qh = eh = number(0)
             for j in range(d):
                 hh += h[i, j] * h[i, j]

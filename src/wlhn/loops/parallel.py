@@ -32,6 +32,9 @@ def over_rows(loop: Callable[..., None], rows: int, work: int, *args: Any) -> No
     The loop must release the GIL (numba's `nogil`) and write to its own rows only; then the result does not depend
     on the number of threads. `work` is about how many numbers the whole loop touches.
     """
+    if work < SMALL:  # not worth asking how many threads there are
+        loop(0, rows, *args)
+        return
     import torch  # here, because refinement alone does without it until there is something to do
 
     threads = min(torch.get_num_threads(), 1 + work // SMALL, rows)

@@ -25,6 +25,7 @@ from wlhn.nn.heads import make_head
 from wlhn.nn.model import Model
 from wlhn.nn.readout import READOUTS, Path
 from wlhn.nn.whitening import Whitening
+from wlhn.ops.layer import Below
 from wlhn.ops.level import Points, next_level, norms, root_level, unit
 from wlhn.options.network import NetworkOptions
 from wlhn.options.option import option
@@ -158,9 +159,14 @@ class WLHN(Model):
             )
         z, h = self.root(batch.x, batch.weight)
         yield z, h
+        # Colours point along their features, as far as all others do: then a layer and its points are one operation.
+        at_once = self.whitening is None and self.options.lengths == "fixed" and not self.edge_channels
         for t, (layer, level) in enumerate(zip(self.layers, batch.levels, strict=True), start=1):
-            h = layer(h, level, batch.edge_x)
-            z = self.place(t, h, z, level.parent, level.child_ptr, level.weight)
+            if at_once:
+                h, z = layer(h, level, None, Below(z, self.step_length(t, h), look_back=t < len(self.layers)))
+            else:
+                h = layer(h, level, batch.edge_x)
+                z = self.place(t, h, z, level.parent, level.child_ptr, level.weight)
             yield z, h
 
     def root(self, x: Tensor, weight: Tensor | None) -> tuple[Points, Tensor]:

@@ -11,6 +11,8 @@ from torch import Tensor, nn
 from wlhn.batching.colour_batch import ColourLevel
 from wlhn.nn.encoders import input_encoder
 from wlhn.ops.gin import Moments, Weights, gin, gin_of_sums
+from wlhn.ops.layer import Below, layer
+from wlhn.ops.level import Points
 from wlhn.ops.sums import Everyone, alone, product
 
 
@@ -32,10 +34,18 @@ class GINLayer(nn.Module):
             self.register_buffer("epsilon", torch.zeros(()))
         self.edge_encoder = input_encoder(edge_channels, channels) if edge_channels else None
 
-    def forward(self, x: Tensor, level: ColourLevel, edge_x: Tensor | None) -> Tensor:
+    def forward(
+        self, x: Tensor, level: ColourLevel, edge_x: Tensor | None, below: Below | None = None
+    ) -> Tensor | tuple[Tensor, Points]:
+        """Features (rows, channels); if it is said where (and there are no edge features), points as well."""
         norm = self.norm
         running = None if self.training else self._running
         everyone = norm.everyone if self.training else alone
+        if below is not None:
+            h, points, moments = layer(x, self._weights, level, below, self.epsilon, norm.eps, running, everyone)
+            if self.training:
+                norm.track(moments)
+            return h, points
         if self.edge_encoder is None:
             h, moments = gin(x, self._weights, level, self.epsilon, norm.eps, running, everyone)
         else:

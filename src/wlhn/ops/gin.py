@@ -53,7 +53,7 @@ class Moments(NamedTuple):
     nodes: float
 
 
-class _Plan(NamedTuple):
+class Plan(NamedTuple):
     """What a layer knows beside its tensors."""
 
     level: ColourLevel | None
@@ -90,7 +90,7 @@ def gin(
     tensor([3.5000])
     """
     learned = epsilon.to(x) if isinstance(epsilon, Tensor) and epsilon.requires_grad else float(epsilon)
-    return _run(x, 1 + learned, weights, _Plan(level, level.weight, running, eps, everyone))
+    return _run(x, 1 + learned, weights, Plan(level, level.weight, running, eps, everyone))
 
 
 def gin_of_sums(
@@ -102,17 +102,17 @@ def gin_of_sums(
     everyone: Everyone = alone,
 ) -> tuple[Tensor, Moments]:
     """`gin` from sums that are there already, (rows, d), with the number of nodes of each row; None for one each."""
-    return _run(total, 1.0, weights, _Plan(None, weight, running, eps, everyone))
+    return _run(total, 1.0, weights, Plan(None, weight, running, eps, everyone))
 
 
-def _run(x: Tensor, scale: Tensor | float, weights: Weights, plan: _Plan) -> tuple[Tensor, Moments]:
+def _run(x: Tensor, scale: Tensor | float, weights: Weights, plan: Plan) -> tuple[Tensor, Moments]:
     if not parallel.compiled_for(x):
         return gin_reference(x, scale, weights, plan)
     h, *moments = _Gin.apply(x, scale, *weights, plan)
     return h, plan.running or Moments(*moments)
 
 
-def gin_reference(x: Tensor, scale: Tensor | float, weights: Weights, plan: _Plan) -> tuple[Tensor, Moments]:
+def gin_reference(x: Tensor, scale: Tensor | float, weights: Weights, plan: Plan) -> tuple[Tensor, Moments]:
     """In plain torch, as it is written above."""
     if plan.level is not None:
         x = scale * x[plan.level.parent] + product_reference(plan.level.neighbours, x)
@@ -130,42 +130,85 @@ def _moments_reference(a: Tensor, weight: Tensor | None, everyone: Everyone) -> 
     return Moments(mean, everyone(share / count @ (a - mean) ** 2), float(count))
 
 
+class Kept(NamedTuple):
+    """What the way back through a layer needs beside its tensors."""
+
+    plan: Plan
+    scale: float
+    scales: Array
+    weight: Array
+    count: float
+
+
+def features(
+    x: Tensor, scale: Tensor | float, weights: Weights, plan: Plan, keep_sums: bool
+) -> tuple[Tensor, Moments, tuple[Tensor | None, ...], Kept]:
+    """h before its ReLU, the moments of a, and for `features_back` tensors and the rest."""
+    w1, b1, gamma, beta, w2, b2 = weights
+    level, weight = plan.level, ONE_EACH if plan.weight is None else plan.weight.numpy()
+    if level is None:
+        y = F.linear(x, w1, b1)
+        a = torch.empty_like(y)
+        rows = a.numpy()
+        sums = blocks_of(rows)
+        parallel.over_rows(loops.relu_sums, len(sums), 2 * rows.size, y.numpy(), weight, rows, sums)
+    else:
+        y = F.linear(x, w1)
+        counts, parent = _by_rows(level.neighbours), level.parent.numpy()
+        a = y.new_empty(len(parent), y.shape[1])
+        rows = a.numpy()
+        sums, work = blocks_of(rows), (len(counts[1]) + 2 * len(rows)) * rows.shape[1]
+        args = float(scale), b1.detach().numpy(), *counts, parent, weight, y.numpy(), rows, sums
+        parallel.over_rows(loops.aggregate_relu_sums, len(sums), work, *args)
+    moments = plan.running or _moments(rows, weight, sums, plan.everyone)
+    scales, folded = np.empty((4, rows.shape[1]), rows.dtype), torch.empty_like(w2)
+    given = [tensor.detach().numpy() for tensor in (moments.mean, moments.var, gamma, beta, w2, folded)]
+    loops.fold(plan.eps, scales, *given)
+    h = F.linear(a, folded, b2 + w2 @ torch.from_numpy(scales[3]))
+    kept = Kept(plan, float(scale), scales, weight, moments.nodes)
+    return h, moments, (x, w1, gamma, w2, y if keep_sums else None, a, folded), kept
+
+
+def features_back(
+    tensors: tuple[Tensor, ...], kept: Kept, grad: Tensor, sums: Array, needs_x: bool
+) -> tuple[Tensor | None, ...]:
+    """Gradients of x, scale and weights, from that of h before its ReLU and the sums of its rows, block by block."""
+    x, w1, gamma, w2, y, a, folded = tensors
+    plan, scales, number = kept.plan, kept.scales, kept.scales.dtype.type
+    grad_b2 = _total(sums, scales.dtype)
+    grad_a, grad_folded, grad_beta, grad_w2 = grad @ folded, grad.T @ a, w2.T @ grad_b2, torch.empty_like(w2)
+    folding = gamma.detach(), grad_folded, grad_b2, grad_beta, (grad_folded * w2).sum(0), grad_w2
+    count = 0.0 if plan.running else kept.count
+    of_gamma, of_mean, of_var, slope, shift = loops.fold_back(scales, count, *[tensor.numpy() for tensor in folding])
+    if plan.everyone is not alone and plan.running is None:
+        of_mean, of_var = plan.everyone(torch.from_numpy(np.stack([of_mean, of_var]))).numpy()
+        slope = 2 * of_var / number(count)
+        shift = of_mean / number(count) - slope * scales[0]
+    rows, of_a = a.numpy(), grad_a.numpy()
+    sums = blocks_of(rows)
+    given = rows, kept.weight, slope, shift, of_a, sums
+    parallel.over_rows(loops.relu_moments_back, len(sums), 3 * rows.size, *given)
+    grad_scale = None
+    if plan.level is None:
+        grad, grad_b1 = grad_a, grad_a.sum(0)
+    else:
+        grad_b1 = _total(sums, rows.dtype)
+        if y is not None:
+            grad_scale = (grad_a * y[plan.level.parent]).sum()
+        counts, child_ptr = _by_columns(plan.level.neighbours), plan.level.child_ptr.numpy()
+        grad = a.new_empty(len(child_ptr) - 1, a.shape[1])
+        work, args = (len(counts[1]) + len(rows)) * rows.shape[1], (*counts, child_ptr, of_a, grad.numpy())
+        parallel.over_rows(loops.aggregate_back, len(child_ptr) - 1, work, kept.scale, *args)
+    grad_x = grad @ w1 if needs_x else None
+    return grad_x, grad_scale, grad.T @ x, grad_b1, torch.from_numpy(of_gamma), grad_beta, grad_w2, grad_b2
+
+
 class _Gin(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any,
-        x: Tensor,
-        scale: Tensor | float,
-        w1: Tensor,
-        b1: Tensor,
-        gamma: Tensor,
-        beta: Tensor,
-        w2: Tensor,
-        b2: Tensor,
-        plan: _Plan,
-    ) -> Any:
-        level, weight = plan.level, ONE_EACH if plan.weight is None else plan.weight.numpy()
-        if level is None:
-            y = F.linear(x, w1, b1)
-            a = torch.empty_like(y)
-            rows = a.numpy()
-            sums = _blocks(rows)
-            parallel.over_rows(loops.relu_sums, len(sums), 2 * rows.size, y.numpy(), weight, rows, sums)
-        else:
-            y = F.linear(x, w1)
-            counts, parent = _by_rows(level.neighbours), level.parent.numpy()
-            a = y.new_empty(len(parent), y.shape[1])
-            rows = a.numpy()
-            sums, work = _blocks(rows), (len(counts[1]) + 2 * len(rows)) * rows.shape[1]
-            args = float(scale), b1.detach().numpy(), *counts, parent, weight, y.numpy(), rows, sums
-            parallel.over_rows(loops.aggregate_relu_sums, len(sums), work, *args)
-        mean, var, count = plan.running or _moments(rows, weight, sums, plan.everyone)
-        scales, folded = np.empty((4, rows.shape[1]), rows.dtype), torch.empty_like(w2)
-        given = [tensor.detach().numpy() for tensor in (mean, var, gamma, beta, w2, folded)]
-        loops.fold(plan.eps, scales, *given)
-        h = F.linear(a, folded, b2 + w2 @ torch.from_numpy(scales[3])).relu_()
-        ctx.save_for_backward(x, w1, gamma, w2, y if ctx.needs_input_grad[1] else None, a, h, folded)
-        ctx.scale, ctx.scales, ctx.weight, ctx.count, ctx.plan = float(scale), scales, weight, count, plan
+    def forward(ctx: Any, x: Tensor, scale: Tensor | float, *rest: Any) -> Any:
+        *weights, plan = rest
+        h, (mean, var, count), tensors, ctx.kept = features(x, scale, Weights(*weights), plan, ctx.needs_input_grad[1])
+        ctx.save_for_backward(*tensors, h.relu_())
         if plan.running is not None:
             return (h,)
         ctx.mark_non_differentiable(mean, var)
@@ -174,38 +217,12 @@ class _Gin(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Any) -> Any:
-        x, w1, gamma, w2, y, a, h, folded = ctx.saved_tensors
-        scales, everyone, level, number = ctx.scales, ctx.plan.everyone, ctx.plan.level, ctx.scales.dtype.type
-        grad, features = torch.empty_like(h), h.numpy()
-        sums = _blocks(features)
-        given = features, grads[0].contiguous().numpy(), grad.numpy(), sums
-        parallel.over_rows(loops.relu_back, len(sums), 3 * features.size, *given)
-        grad_b2 = _total(sums, features.dtype)
-        grad_a, grad_folded, grad_beta, grad_w2 = grad @ folded, grad.T @ a, w2.T @ grad_b2, torch.empty_like(w2)
-        folding = gamma.detach(), grad_folded, grad_b2, grad_beta, (grad_folded * w2).sum(0), grad_w2
-        of_gamma, of_mean, of_var = loops.fold_back(scales, *[tensor.numpy() for tensor in folding])
-        slope = offset = np.zeros_like(of_mean)
-        if ctx.plan.running is None:
-            if everyone is not alone:
-                of_mean, of_var = everyone(torch.from_numpy(np.stack([of_mean, of_var]))).numpy()
-            slope = 2 * of_var / number(ctx.count)
-            offset = of_mean / number(ctx.count) - slope * scales[0]
-        grad, rows = torch.empty_like(a), a.numpy()
-        of_a, sums = grad.numpy(), _blocks(rows)
-        normalising = rows, ctx.weight, grad_a.numpy(), slope, offset, of_a, sums
-        parallel.over_rows(loops.relu_moments_back, len(sums), 3 * rows.size, *normalising)
-        grad_b1, grad_scale = _total(sums, rows.dtype), None
-        if level is None:
-            grad_b1 = grad.sum(0)
-        else:
-            if y is not None:
-                grad_scale = (grad * y[level.parent]).sum()
-            counts, child_ptr = _by_columns(level.neighbours), level.child_ptr.numpy()
-            grad = a.new_empty(len(child_ptr) - 1, a.shape[1])
-            work, args = (len(counts[1]) + len(rows)) * rows.shape[1], (*counts, child_ptr, of_a, grad.numpy())
-            parallel.over_rows(loops.aggregate_back, len(child_ptr) - 1, work, ctx.scale, *args)
-        grad_x = grad @ w1 if ctx.needs_input_grad[0] else None
-        return grad_x, grad_scale, grad.T @ x, grad_b1, torch.from_numpy(of_gamma), grad_beta, grad_w2, grad_b2, None
+        *tensors, h = ctx.saved_tensors
+        grad, rows = grads[0].clone(memory_format=torch.contiguous_format), h.numpy()
+        sums = blocks_of(rows)
+        given = rows, np.empty((0, rows.shape[1]), rows.dtype), grad.numpy(), sums
+        parallel.over_rows(loops.relu_back, len(sums), 3 * rows.size, *given)
+        return *features_back(tuple(tensors), ctx.kept, grad, sums, ctx.needs_input_grad[0]), None
 
 
 def _by_rows(counts: Counts) -> tuple[Array, Array, Array]:
@@ -219,21 +236,25 @@ def _by_columns(counts: Counts) -> tuple[Array, Array, Array]:
 def _moments(rows: Array, weight: Array, sums: Array, everyone: Everyone) -> Moments:
     """Of the rows of a, from the sums of its blocks."""
     count = float(weight.sum()) if len(weight) else float(len(rows))
-    total = sums.sum(axis=0)
+    mean, var = np.empty((2, rows.shape[1]), rows.dtype)
     if everyone is not alone:  # both in one message
-        *_, count = both = everyone(torch.from_numpy(np.append(total, count))).numpy()
-        total, count = both[:-1], float(count)
-    mean, squares = (total / count).astype(rows.dtype), np.zeros_like(sums)
-    parallel.over_rows(loops.squared_sums, len(sums), rows.size, rows, weight, mean, squares)
-    total = squares.sum(axis=0)
+        *total, count = everyone(torch.from_numpy(np.append(sums.sum(axis=0), count))).tolist()
+        sums = np.array([total])
+    loops.mean_of(sums, count, mean)
+    squares = np.zeros((1 + len(rows) // BLOCK, rows.shape[1]))
+    parallel.over_rows(loops.squared_sums, len(squares), rows.size, rows, weight, mean, squares)
     if everyone is not alone:
-        total = everyone(torch.from_numpy(total)).numpy()
-    return Moments(torch.from_numpy(mean), torch.from_numpy((total / count).astype(rows.dtype)), count)
+        squares = everyone(torch.from_numpy(squares.sum(axis=0))).numpy()[None]
+    loops.mean_of(squares, count, var)
+    return Moments(torch.from_numpy(mean), torch.from_numpy(var), count)
 
 
-def _blocks(rows: Array) -> Array:
+def blocks_of(rows: Array) -> Array:
+    """Room for the sums of rows, block by block."""
     return np.zeros((1 + len(rows) // BLOCK, rows.shape[1]))
 
 
 def _total(sums: Array, dtype: Any) -> Tensor:
-    return torch.from_numpy(sums.sum(axis=0).astype(dtype))
+    out = np.empty(sums.shape[1], dtype)
+    loops.mean_of(sums, 1.0, out)
+    return torch.from_numpy(out)

@@ -38,7 +38,9 @@ def unit(h: Tensor) -> Tensor:
     >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
     tensor([[0.6000, 0.8000], [0.7071, 0.7071]])
     """
-    return _Unit.apply(h) if parallel.compiled_for(h) and h.ndim == 2 else unit_reference(h)
+    if not parallel.compiled_for(h) or h.ndim != 2:
+        return unit_reference(h)
+    return _Unit.apply(h) if torch.is_grad_enabled() else _unit(h.contiguous())[0]
 
 
 def unit_reference(h: Tensor) -> Tensor:
@@ -127,12 +129,17 @@ def next_level(
     return Points(*_Compiled.apply(h, *above, tau, child_ptr, look_back))
 
 
+def _unit(h: Tensor) -> tuple[Tensor, Tensor]:
+    """(h/‖h‖, 1/‖h‖)."""
+    e, scale = torch.empty_like(h), h.new_empty(len(h))
+    parallel.over_rows(rows.unit, len(h), 2 * h.numel(), *(x.detach().numpy() for x in (h, e, scale)))
+    return e, scale
+
+
 class _Unit(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, h: Tensor) -> Tensor:
-        h = h.contiguous()
-        e, scale = torch.empty_like(h), torch.empty_like(h[:, 0])
-        parallel.over_rows(rows.unit, len(h), 2 * h.numel(), *(x.detach().numpy() for x in (h, e, scale)))
+        e, scale = _unit(h.contiguous())
         ctx.save_for_backward(e, scale)
         return e
 
@@ -163,20 +170,46 @@ class _Norms(torch.autograd.Function):
         return out
 
 
+class Kept(NamedTuple):
+    """What the way back through a level needs beside its tensors."""
+
+    constants: tuple[Any, Any]
+    scalars: Any
+    tau_shape: torch.Size
+
+
+def place(
+    h: Tensor, above: Points, tau: Tensor, child_ptr: Tensor, look_back: bool, relu: bool = False
+) -> tuple[tuple[Tensor, ...], Kept]:
+    """r, e and u of children, from contiguous tensors; with `relu` after h has become max(h, 0), in its place."""
+    n, d = h.shape
+    out = h.new_empty(n), h.new_empty(n, d), h.new_empty(n if look_back else 0, d)
+    lengths = levels.hyperbolic(tau.detach().reshape(-1).contiguous().numpy())
+    kept = Kept((lengths, child_ptr.numpy()), np.empty((n, 3)), tau.shape)
+    given, made = [x.detach().numpy() for x in (h, *above)], [x.numpy() for x in out]
+    parallel.over_rows(levels.forward, len(given[1]), 8 * n * d, *given, *kept.constants, relu, *made, kept.scalars)
+    return out, kept
+
+
+def place_back(
+    h: Tensor, above: Points, kept: Kept, grads: tuple[Tensor, ...], needs_tau: bool
+) -> tuple[Tensor | None, ...]:
+    """Gradients of h, r, e, u and τ, from those of the children's r, e and u."""
+    given = h, *above
+    out = [*[torch.empty_like(x) for x in given], h.new_empty(h.shape[0])]
+    args = *[x.detach().numpy() for x in given], *kept.constants, kept.scalars, *[g.contiguous().numpy() for g in grads]
+    parallel.over_rows(levels.backward, len(args[1]), 16 * args[0].size, *args, *[x.numpy() for x in out])
+    return *out[:4], out[4].sum_to_size(kept.tau_shape) if needs_tau else None
+
+
 class _Compiled(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any, h: Tensor, r: Tensor, e: Tensor, u: Tensor, tau: Tensor, child_ptr: Tensor, look_back: bool
     ) -> Any:
-        given = [x.contiguous() for x in (h, r, e, u)]
-        n, d = h.shape
-        out = h.new_empty(n), h.new_empty(n, d), h.new_empty(n if look_back else 0, d)
-        lengths = levels.hyperbolic(tau.detach().reshape(-1).contiguous().numpy())
-        constants, kept = (lengths, child_ptr.numpy()), np.empty((n, 3))
-        args = *[x.detach().numpy() for x in given], *constants, *[x.numpy() for x in out], kept
-        parallel.over_rows(levels.forward, r.shape[0], 8 * n * d, *args)
-        ctx.save_for_backward(*given)
-        ctx.constants, ctx.kept, ctx.tau_shape = constants, kept, tau.shape
+        h, *above = (x.contiguous() for x in (h, r, e, u))
+        out, ctx.kept = place(h, Points(*above), tau, child_ptr, look_back)
+        ctx.save_for_backward(h, *above)
         if not look_back:
             ctx.mark_non_differentiable(out[2])
         return out
@@ -184,9 +217,5 @@ class _Compiled(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> Any:
-        given = ctx.saved_tensors
-        out = [*[torch.empty_like(x) for x in given], given[0].new_empty(given[0].shape[0])]
-        args = *[x.detach().numpy() for x in given], *ctx.constants, ctx.kept, *[g.contiguous().numpy() for g in grads]
-        parallel.over_rows(levels.backward, len(args[1]), 16 * args[0].size, *args, *[x.numpy() for x in out])
-        grad_tau = out[4].sum_to_size(ctx.tau_shape) if ctx.needs_input_grad[4] else None
-        return *out[:4], grad_tau, None, None
+        h, *above = ctx.saved_tensors
+        return *place_back(h, Points(*above), ctx.kept, grads, ctx.needs_input_grad[4]), None, None

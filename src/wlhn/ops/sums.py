@@ -48,7 +48,7 @@ def tangent_sum(counts: Counts, r: Tensor, e: Tensor) -> Tensor:
     """counts @ log_0 of the points (r, e): the paper's readout."""
     if not parallel.compiled_for(r):
         return product_reference(counts, to_tangent(r, e))
-    return _TangentSum.apply(r, e, counts)
+    return _TangentSum.apply(r, e, counts) if torch.is_grad_enabled() else _tangent_sum(r, e, counts)
 
 
 def _numpy(*tensors: Tensor) -> tuple[Any, ...]:
@@ -77,16 +77,20 @@ class _Product(torch.autograd.Function):
         return out, None
 
 
+def _tangent_sum(r: Tensor, e: Tensor, counts: Counts) -> Tensor:
+    out = e.new_empty(counts.shape[0], e.shape[1])
+    args = _numpy(counts.ptr, counts.index, counts.value, r.contiguous(), e.contiguous(), out)
+    parallel.over_rows(loops.sum_radial, len(out), len(counts.index) * e.shape[1], *args)
+    return out
+
+
 class _TangentSum(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, r: Tensor, e: Tensor, counts: Counts) -> Tensor:
         r, e = r.contiguous(), e.contiguous()
         ctx.save_for_backward(r, e)
         ctx.counts = counts
-        out = e.new_empty(counts.shape[0], e.shape[1])
-        args = _numpy(counts.ptr, counts.index, counts.value, r, e, out)
-        parallel.over_rows(loops.sum_radial, len(out), len(counts.index) * e.shape[1], *args)
-        return out
+        return _tangent_sum(r, e, counts)
 
     @staticmethod
     @once_differentiable

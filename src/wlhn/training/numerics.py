@@ -77,7 +77,12 @@ def watching(model: nn.Module, watch: Callable[[str, Tensor], None]) -> Iterator
     """Call watch(name, output) for each module of a model, innermost first, while the block runs."""
 
     def hook(name: str) -> Callable[..., None]:
-        return lambda module, inputs, output: watch(name, output) if isinstance(output, Tensor) else None
+        def see(module: nn.Module, inputs: Any, output: Any) -> None:
+            first = output[0] if isinstance(output, tuple) else output  # of a layer with its points, the features
+            if isinstance(first, Tensor):
+                watch(name, first)
+
+        return see
 
     handles = [module.register_forward_hook(hook(name or "the model")) for name, module in model.named_modules()]
     try:
