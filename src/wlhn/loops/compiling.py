@@ -43,8 +43,8 @@ def looping(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """A decorator: compile a function when it is first called, or load it if numba's cache has it; without the GIL."""
 
     def compiled(function: Callable[..., Any]) -> Any:
-        given: Any = {"nogil": True, "no_cfunc_wrapper": True, **options}  # numba's types know not all it takes
-        made: Any = numba.njit(**given)(function)
+        all_options: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **options}
+        made: Any = numba.njit(**all_options)(function)
         made._cache = _LoadedAlone(function)
         return made
 

@@ -101,7 +101,7 @@ def late_round(
         run += head[i]
         new[nodes[i]] = name[run]
     first_of_each(new, first)
-    return len(above) - np.sum(seen) + runs
+    return int(len(above) - np.sum(seen) + runs)
 
 
 @loop

@@ -81,7 +81,7 @@ def _at_most(parameters: int) -> Iterator[None]:
         nonlocal count
         count += 1
         if count > parameters:
-            raise InputError(f"they need more than {parameters} parameters")
+            raise InputError(f"they ask for more than {parameters} parameters")
 
     hook = register_module_parameter_registration_hook(counted)
     try:
