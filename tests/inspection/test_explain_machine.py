@@ -1,6 +1,7 @@
 """A machine's answer divided among colours: parts add up to the decision value, whichever machine."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,8 @@ def machine(name: str, options: dict[str, Any], dataset: Dataset, folder: Path) 
 def outputs(trained: Trained, graphs: Graphs) -> np.ndarray:
     encoded = trained.vocabulary.encode(graphs)
     batch = Collator(encoded, on_colours=False).batch(np.arange(len(graphs)))
-    said = run_model(trained.model, batch).double() * trained.scale + trained.shift
+    with torch.no_grad():
+        said = run_model(trained.model.eval(), batch).double() * trained.scale + trained.shift
     return said.numpy()
 
 
@@ -108,10 +110,50 @@ def test_the_commands_explain_a_machine_and_compare_by_kernel(tmp_path: Path) ->
         assert isinstance(invoke(app, ["similar", *wrong]).exception, InputError)
 
 
-@pytest.mark.parametrize("name", ["wl-wasserstein", "two-voices"])
-def test_what_is_no_sum_over_colours_is_refused(name: str, tmp_path: Path) -> None:
-    options = {"rounds": 1} if name == "wl-wasserstein" else {"num_layers": 1, "epochs": 1}
-    trained = train(MUTAG, Settings.of(name, **options), tmp_path / "run").trained
+def test_what_is_no_sum_over_colours_is_refused(tmp_path: Path) -> None:
+    trained = train(MUTAG, Settings.of("wl-wasserstein", rounds=1), tmp_path / "run").trained
     with pytest.raises(InputError, match="sum over nodes or colours"):
         explain(trained, MUTAG.graphs, 0)
     assert torch.isfinite(torch.from_numpy(next(trained.predict(MUTAG.graphs)).outputs)).all()
+
+
+TWO_VOICES = {"hidden_channels": 8, "num_layers": 2, "epochs": 3, "tree_weight": 0.3}
+
+
+@pytest.mark.parametrize("options", [{}, {"tree_machine": "wl-linear"}, {"edge_features": True}], ids=str)
+def test_two_voices_divide_among_the_same_nodes(options: dict[str, Any], tmp_path: Path) -> None:
+    dataset = MUTAG.select(np.arange(80))
+    trained = train(dataset, Settings.of("two-voices", **TWO_VOICES, **options), tmp_path / "run").trained
+    said = outputs(trained, dataset.graphs)
+    for g in range(0, 80, 9):
+        explanation = explain(trained, dataset.graphs, g)
+        np.testing.assert_allclose(explanation.output, said[g], atol=1e-5)
+        np.testing.assert_allclose(explanation.base + explanation.node.sum(axis=0), said[g], atol=1e-5)
+        margin = explanation.margin(1)
+        assert margin.base + margin.colour.sum() == pytest.approx(said[g, 1] - said[g, 0], abs=1e-5)
+
+
+def test_a_voice_that_has_no_share_has_no_part(tmp_path: Path) -> None:
+    """With w = 0 the explanation is the network's own, less its mean over classes."""
+    dataset, size = (
+        MUTAG.select(np.arange(80)),
+        {name: TWO_VOICES[name] for name in ("hidden_channels", "num_layers", "epochs")},
+    )
+    both = train(dataset, Settings.of("two-voices", **size, tree_weight=0.0), tmp_path / "both").trained
+    alone = train(dataset, Settings.of("wlhn", **size), tmp_path / "alone").trained
+    of_both, of_alone = (explain(trained, dataset.graphs, 5) for trained in (both, alone))
+    np.testing.assert_allclose(of_both.node, of_alone.node - of_alone.node.mean(axis=1, keepdims=True), atol=1e-6)
+
+
+def test_two_voices_whose_machine_sees_clusters_and_three_classes(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).uniform(-0.1, 0.1, MUTAG.graphs.num_nodes)
+    x = (np.minimum(MUTAG.graphs.degree, 3) + noise)[:, None].astype(np.float32)
+    y = np.digitize(np.diff(MUTAG.graphs.node_ptr), (16, 20))
+    measured = replace(MUTAG, graphs=replace(MUTAG.graphs, x=x), y=y, classes=["small", "middling", "large"])
+    given = TWO_VOICES | {"inputs": "both", "tree_clusters": 3}
+    linear = train(measured, Settings.of("two-voices", **given, tree_machine="wl-linear"), tmp_path / "linear").trained
+    explanation, said = explain(linear, measured.graphs, 2), outputs(linear, measured.graphs)[2]
+    np.testing.assert_allclose(explanation.base + explanation.node.sum(axis=0), said, atol=1e-4)
+    voting = train(measured, Settings.of("two-voices", **given), tmp_path / "voting").trained
+    with pytest.raises(InputError, match="told apart by votes"):
+        explain(voting, measured.graphs, 2)

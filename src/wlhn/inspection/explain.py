@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from wlhn.batching.as_hierarchy import hierarchy_of
 from wlhn.batching.collator import run_model
+from wlhn.batching.colour_batch import ColourBatch
 from wlhn.batching.refined import make_quotient
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
@@ -22,7 +23,7 @@ from wlhn.hierarchy import Hierarchy, refine
 from wlhn.inspection.attribution import contributions
 from wlhn.inspection.neighbourhood import average, divide, neighbourhood, reached
 from wlhn.models.registry import MODELS
-from wlhn.nn.capabilities import AnswersDepthByDepth, SumsOverColours, SumsOverNodes
+from wlhn.nn.capabilities import AnswersDepthByDepth, HasVoices, SumsOverColours, SumsOverNodes
 from wlhn.runs.trained import Trained
 from wlhn.words import listed
 
@@ -111,29 +112,29 @@ def explain(trained: Trained, graphs: Graphs, graph: int) -> Explanation:
     model = trained.model
     if trained.level != "graph":
         raise InputError("explain: this model answers for nodes; name one of them (--node) instead of a graph")
+    quotient = trained.quotient(graphs.select([graph]))
+    batch = quotient.batch([0])
+    of_graph: dict[str, Any] = {
+        "hierarchy": quotient.hierarchy,
+        "positions": np.arange(*graphs.node_ptr[graph : graph + 2]),
+    }
+    scale, shift = trained.scale.double().numpy(), trained.shift.double().numpy()
+    model.eval()
     if isinstance(model, SumsOverColours):
-        return _explain_machine(trained, model, graphs, graph)
-    if not isinstance(model, SumsOverNodes):
+        base, node = _machine_parts(model, batch)
+        output = run_model(model, batch)[0].double().numpy() * scale + shift
+        given: dict[str, Any] = {"machine": model, "shift": shift, "scale": scale}
+        return MachineExplanation(output=output, base=base, node=node, **of_graph, **given)
+    if isinstance(model, HasVoices):
+        output, base, node = _parts_of_voices(model, batch)
+    elif isinstance(model, SumsOverNodes):
+        output, base, node = _network_parts(model, batch)
+    else:
         raise InputError(
             f"explain: the answer of {trained.settings.model} is no sum over nodes or colours; "
             f"{_explainable()} can be explained"
         )
-    quotient = trained.quotient(graphs.select([graph]))
-    batch = quotient.batch([0])
-    model.eval()
-    with torch.no_grad():
-        rows, h = model.rows(batch), model.graph_representation(batch)[0]
-    count = torch.from_numpy(quotient.hierarchy.count(quotient.hierarchy.depth))
-    each, there, base = contributions(model.head, rows, count, h)
-    scale, shift = trained.scale.double(), trained.shift.double()
-    per_node = (each * scale / count[:, None]).numpy()
-    return Explanation(
-        output=(there * scale + shift).numpy(),
-        base=(base * scale + shift).numpy(),
-        node=per_node[quotient.hierarchy.colours[-1]],
-        hierarchy=quotient.hierarchy,
-        positions=np.arange(*graphs.node_ptr[graph : graph + 2]),
-    )
+    return Explanation(output=output * scale + shift, base=base * scale + shift, node=node * scale, **of_graph)
 
 
 def explain_node(trained: Trained, graphs: Graphs, node: int) -> Explanation:
@@ -176,25 +177,54 @@ def explain_node(trained: Trained, graphs: Graphs, node: int) -> Explanation:
 def _explainable() -> str:
     """The names of all models that divide an answer among nodes or colours."""
     models = ((name, MODELS[name]) for name in MODELS.names())
-    return listed([name for name, model in models if getattr(model, "rows", None) or hasattr(model, "colour_parts")])
+    can = ("rows", "colour_parts", "voices")
+    return listed([name for name, model in models if any(hasattr(model, each) for each in can)])
 
 
-def _explain_machine(trained: Trained, model: SumsOverColours, graphs: Graphs, graph: int) -> MachineExplanation:
-    quotient = trained.quotient(graphs.select([graph]))
-    batch = quotient.batch([0])
+Parts = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # outputs (outputs,), their base, what nodes add
+
+
+def _network_parts(model: SumsOverNodes, batch: ColourBatch) -> Parts:
+    """What a network says of a single graph, divided among its nodes."""
+    hierarchy = _hierarchy(batch)
+    with torch.no_grad():
+        rows, h = model.rows(batch), model.graph_representation(batch)[0]
+    count = torch.from_numpy(hierarchy.count(hierarchy.depth))
+    each, there, base = contributions(model.head, rows, count, h)
+    return there.numpy(), base.numpy(), (each / count[:, None]).numpy()[hierarchy.colours[-1]]
+
+
+def _machine_parts(model: SumsOverColours, batch: ColourBatch) -> tuple[NDArray[Any], NDArray[Any]]:
+    """(base, what nodes add (nodes, machines)) of a machine's decision values for a single graph."""
     hierarchy = hierarchy_of(batch)  # which has the features that colours of depth 0 stand for
     base, parts = model.colour_parts(hierarchy)
     each = at_last_depth(hierarchy, parts) / hierarchy.count(hierarchy.depth)[:, None]
-    return MachineExplanation(
-        output=(run_model(trained.model, batch)[0].double() * trained.scale + trained.shift).numpy(),
-        base=base,
-        node=each[quotient.hierarchy.colours[-1]],
-        hierarchy=quotient.hierarchy,
-        positions=np.arange(*graphs.node_ptr[graph : graph + 2]),
-        machine=model,
-        shift=trained.shift.double().numpy(),
-        scale=trained.scale.double().numpy(),
+    return base, each[_hierarchy(batch).colours[-1]]
+
+
+def _parts_of_voices(model: HasVoices, batch: ColourBatch) -> Parts:
+    """What two voices say of a single graph, divided among its nodes: each voice's parts, in its share."""
+    outputs_of = model.outputs_of_decisions()
+    if outputs_of is None:
+        raise InputError(
+            "explain: three classes or more are told apart by votes of this model's machine, which do not divide among "
+            "colours; train with --set tree_machine=wl-linear"
+        )
+    decisions = _machine_parts(model.machine, model.seen_by_machine(batch))
+    constant, slope = outputs_of
+    machine = decisions[0] @ slope + constant, decisions[1] @ slope
+    _, *network = _network_parts(model.network, batch)
+    share, machine_share = model.shares()
+    base, node = (
+        share * model.centred(of_network) + machine_share * model.centred(of_machine)
+        for of_network, of_machine in zip(network, machine, strict=True)
     )
+    return base + node.sum(axis=0), base, node
+
+
+def _hierarchy(batch: ColourBatch) -> Hierarchy:
+    assert batch.taken_from is not None
+    return batch.taken_from[0]
 
 
 def at_last_depth(hierarchy: Hierarchy, parts: list[NDArray[Any]]) -> NDArray[Any]:

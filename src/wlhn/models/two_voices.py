@@ -121,7 +121,7 @@ class TwoVoices(Model):
         network = self.network.run_on_colours(batch)
         if self.machine is None or self.training:
             return network
-        return self._together(network, self.machine.run_on_colours(self._seen_by_machine(batch)), self.weight)
+        return self._together(network, self.machine.run_on_colours(self.seen_by_machine(batch)), self.weight)
 
     def levels(self, batch: ColourBatch) -> Iterator[tuple[Points, Tensor]]:
         """The network's points and features, depth by depth."""
@@ -138,7 +138,7 @@ class TwoVoices(Model):
             return {"network": self.network}
         return {
             "network": self.network,
-            "machine": Voice(lambda batch: machine.run_on_colours(self._seen_by_machine(batch))),
+            "machine": Voice(lambda batch: machine.run_on_colours(self.seen_by_machine(batch))),
         }
 
     def forward(
@@ -199,7 +199,7 @@ class TwoVoices(Model):
         asked = Split(train, valid, y, task, kind)
         if _last_fits is None or not asked.same_as(_last_fits[0]):
             _last_fits = None  # before there are others
-            seen, unseen = map(self._seen_by_machine, (train, valid))
+            seen, unseen = map(self.seen_by_machine, (train, valid))
             machines = []
             penalties = LINEAR_PENALTIES if self.options.tree_machine == "wl-linear" else PENALTIES
             for rounds, penalty in product(range(self.options.num_layers + 1), penalties):
@@ -209,7 +209,8 @@ class TwoVoices(Model):
             _last_fits = asked, machines
         return _last_fits[1]
 
-    def _seen_by_machine(self, batch: ColourBatch) -> ColourBatch:
+    def seen_by_machine(self, batch: ColourBatch) -> ColourBatch:
+        """The batch, or the same graphs with clusters for numbers."""
         return batch if self.clusters is None else self.clusters.encode_batch(batch)
 
     def _machine(self, rounds: int, penalty: float) -> TreeMachine:
@@ -218,9 +219,26 @@ class TwoVoices(Model):
         return kind(width, self.out_channels, edge_channels=edges, rounds=rounds, svm_penalty=penalty)
 
     def _together(self, network: Tensor, tree: Tensor, w: float) -> Tensor:
+        return (1 - w) * self.centred(network) + w * self.gain * self.centred(tree).to(network.dtype)
+
+    def shares(self) -> tuple[float, Any]:
+        """How much of the network's, and of the machine's, centred outputs is in the answer."""
+        return 1 - self.weight, self.weight * self.gain.double().numpy()
+
+    def centred(self, outputs: Any) -> Any:
+        """Outputs less their mean over classes; others as they are."""
         assert self.machine is not None
-        task = self.machine.task
-        return (1 - w) * _centred(network, task) + w * self.gain * _centred(tree, task).to(network.dtype)
+        return _centred(outputs, self.machine.task)
+
+    def outputs_of_decisions(self) -> tuple[Any, Any] | None:
+        """(constant (outputs,), slope (machines, outputs)) of the machine's outputs as a function of its decision
+        values; None for machines that vote, pair by pair of three classes or more."""
+        assert self.machine is not None
+        if len(self.machine.classes) > 2 and self.machine.takes_votes:
+            return None
+        machines = len(self.machine.memory["intercept"])
+        outputs = self.machine.answers(np.concatenate([np.zeros((1, machines)), np.eye(machines)])).double().numpy()
+        return outputs[0], outputs[1:] - outputs[0]
 
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
         state = dict(super().state_dict(*args, **kwargs))
@@ -271,8 +289,8 @@ class TwoVoices(Model):
         return machine, gain
 
 
-def _centred(outputs: Tensor, task: str) -> Tensor:
-    return outputs - outputs.mean(dim=1, keepdim=True) if task == TASKS[0] else outputs
+def _centred(outputs: Any, task: str) -> Any:
+    return outputs - outputs.mean(-1, keepdims=True) if task == TASKS[0] else outputs
 
 
 def _deviation(outputs: Tensor, task: str) -> Tensor:

@@ -93,10 +93,25 @@ class FitsAfterwards(Protocol):
 
 @runtime_checkable
 class HasVoices(Protocol):
-    """Averages the answers of several models."""
+    """Averages the answers of a network and of a machine on the tree: see `wlhn.models.two_voices`."""
+
+    network: SumsOverNodes
+    machine: Any
 
     def voices(self) -> dict[str, nn.Module]:
         """Each of them alone, by name."""
+
+    def seen_by_machine(self, batch: ColourBatch) -> ColourBatch:
+        """A batch as the machine sees it."""
+
+    def shares(self) -> tuple[float, Any]:
+        """How much of the network's, and of the machine's, centred outputs is in the answer."""
+
+    def centred(self, outputs: Any) -> Any:
+        """Outputs less what no answer depends on."""
+
+    def outputs_of_decisions(self) -> tuple[Any, Any] | None:
+        """(constant, slope) of the machine's outputs as a function of its decision values; None if it is not linear."""
 
 
 def needs_points(model: Any, name: str) -> HasPoints:

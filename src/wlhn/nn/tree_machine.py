@@ -37,6 +37,7 @@ class TreeMachine(FittedModel):
 
     target_levels = ("graph",)
     sees_edges = True
+    takes_votes = False  # whether of three classes or more the winner is found by votes, pair by pair
 
     def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
         super().__init__(in_channels, out_channels, **keywords)

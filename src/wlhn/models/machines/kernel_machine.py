@@ -49,6 +49,7 @@ class KernelMachine(TreeMachine):
     """A support vector machine; a subclass says how alike graphs are."""
 
     Options = KernelMachineOptions
+    takes_votes = True
 
     def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
         super().__init__(in_channels, out_channels, **keywords)

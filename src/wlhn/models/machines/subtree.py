@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from wlhn.hierarchy import Hierarchy
 from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.gram import compare_graphs, self_similarity
-from wlhn.kernels.matching import match
+from wlhn.kernels.matching import cut, match
 from wlhn.models.machines.kernel_machine import KernelMachine
 
 Array = NDArray[Any]
@@ -36,8 +36,9 @@ class SubtreeMachine(KernelMachine):
         return compare_graphs(self.kind, a, b)
 
     def colour_parts(self, hierarchy: Hierarchy) -> tuple[Array, list[Array]]:
-        """(b, depth by depth p_c (colours, machines)) of a single graph."""
+        """(b, depth by depth p_c (colours, machines)) of a single graph, refined `rounds` deep or deeper."""
         tree, support = self.fitted_tree, self.support.matrix.tocsc()
+        hierarchy = cut(hierarchy, tree.depth)
         length = self_similarity(self.kind, ColourCounts.of(hierarchy))
         scale = self.weight / np.sqrt(self_similarity(self.kind, self.support) * length)
         parts = []

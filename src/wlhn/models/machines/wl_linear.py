@@ -19,7 +19,7 @@ from wlhn.errors import InputError
 from wlhn.hierarchy import Hierarchy
 from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.features import Code, coded_rows, for_scikit_learn, largest_counts
-from wlhn.kernels.matching import match
+from wlhn.kernels.matching import cut, match
 from wlhn.nn.machine import MachineOptions, known_targets, of_each_target
 from wlhn.nn.memory import shaped, within
 from wlhn.nn.tree_machine import TreeMachine, constant_answer
@@ -116,9 +116,10 @@ class WLLinear(TreeMachine):
     def colour_parts(self, hierarchy: Hierarchy) -> tuple[Array, list[Array]]:
         """(b, depth by depth what each colour of a single graph adds to the decision values (colours, machines)).
 
-        A row's length is taken for a constant of the graph.
+        The graph is refined `rounds` deep or deeper. A row's length is taken for a constant of the graph.
         """
         tree = self.fitted_tree
+        hierarchy = cut(hierarchy, tree.depth)
         counts = ColourCounts.of_new(tree, hierarchy)
         row = self._features(counts, self.steps)
         colour = (
