@@ -137,7 +137,7 @@ class Kept(NamedTuple):
     scale: float
     scales: Array
     weight: Array
-    count: float
+    nodes: float
 
 
 def features(
@@ -178,7 +178,7 @@ def features_back(
     grad_b2 = _total(sums, scales.dtype)
     grad_a, grad_folded, grad_beta, grad_w2 = grad @ folded, grad.T @ a, w2.T @ grad_b2, torch.empty_like(w2)
     folding = gamma.detach(), grad_folded, grad_b2, grad_beta, (grad_folded * w2).sum(0), grad_w2
-    count = 0.0 if plan.running else kept.count
+    count = 0.0 if plan.running else kept.nodes
     of_gamma, of_mean, of_var, slope, shift = loops.fold_back(scales, count, *[tensor.numpy() for tensor in folding])
     if plan.everyone is not alone and plan.running is None:
         of_mean, of_var = plan.everyone(torch.from_numpy(np.stack([of_mean, of_var]))).numpy()

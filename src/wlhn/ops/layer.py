@@ -96,7 +96,7 @@ class _Layer(torch.autograd.Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         *tensors, h, r, e, u = ctx.saved_tensors
         rows, more = h.numpy(), grads[0]
-        of_points: tuple[Any, ...] = (None,) * 4
+        of_points: list[Tensor | None] = [None] * 4
         if all(grad is None for grad in grads[:4]):
             return (None,) * len(ctx.needs_input_grad)
         if grads[1] is None and grads[2] is None and grads[3] is None:
