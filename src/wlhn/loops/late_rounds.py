@@ -101,7 +101,10 @@ def late_round(
         run += head[i]
         new[nodes[i]] = name[run]
     first_of_each(new, first)
-    return int(len(above) - np.sum(seen) + runs)
+    made = runs
+    for c in range(len(above)):
+        made += not seen[c]
+    return made
 
 
 @loop

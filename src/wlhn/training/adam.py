@@ -38,7 +38,7 @@ class Adam(torch.optim.Adam):
     _views: tuple[tuple[dict[str, Any], Tensor], ...] = ()  # and that of each parameter, with its first moment
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget all gradients. torch's own tells its profiler, which takes as long as the rest of it."""
+        """Forget all gradients; torch's own tells its profiler as well."""
         if not set_to_none:
             return unwrap(torch.optim.Adam.zero_grad)(self, set_to_none)
         for group in self.param_groups:
