@@ -179,8 +179,9 @@ def test_every_option_of_a_baseline_is_tried_away_from_its_default() -> None:
     for name in NAMES:
         if name == "wlhn":  # has a file of its own
             continue
-        base = named_fields(model_class(name).__mro__[1].Options)
-        own = set(named_fields(model_class(name).Options)) - set(base) - {"hidden_channels", "rounds"}
+        model = model_class(name)
+        inherited = {*named_fields(model.__mro__[1].Options), *named_fields(model.Options.__mro__[1])}
+        own = set(named_fields(model.Options)) - inherited - {"hidden_channels", "rounds"}
         assert {(name, option) for option in own} <= tried
     for name, options in [*OPTIONS, *MACHINE_OPTIONS]:
         defaults = model_class(name).Options()

@@ -23,9 +23,9 @@ from numba import types
 # integers of 64 and 32 bits, d and f floats, b yes or no), with 1 or 2 behind it a vector or a matrix of such numbers.
 LOOPS = {
     "levels.backward": "i i f2 f1 f2 f2 d2 i1 d2 f1 f2 f2 f2 f1 f2 f2 f1",
-    "levels.forward": "i i f2 f1 f2 f2 d2 i1 f1 f2 f2 d2",
+    "levels.forward": "i i f2 f1 f2 f2 d2 i1 b f1 f2 f2 d2",
     "collation.enter_rows": "h1 i1 h1 h1 i1 h1 b",
-    "gin.fold_back": "f2 f1 f2 f1 f1 f1 f2",
+    "gin.fold_back": "f2 d f1 f2 f1 f1 f1 f2",
     "collation.transpose": "i1 h1 f1 i",
     "rows.unit": "i i f2 f2 f1",
     "collation.take_rows": "h1 h1 i1 h1 h1 h1 i",
@@ -34,12 +34,13 @@ LOOPS = {
     "sums.sum_radial_back": "i i i1 h1 f1 f1 f2 f2 f1 f2",
     "gin.fold": "d f2 f1 f1 f1 f1 f2 f2",
     "levels.hyperbolic": "f1",
-    "gin.relu_moments_back": "i i f2 f1 f2 f1 f1 f2 d2",
+    "gin.relu_moments_back": "i i f2 f1 f1 f1 f2 d2",
     "gin.aggregate_back": "i i d i1 h1 f1 i1 f2 f2",
     "gin.squared_sums": "i i f2 f1 f1 d2",
     "collation.mark_new": "i1 h1 i1 h1",
     "sums.sum_radial": "i i i1 h1 f1 f1 f2 f2",
     "rows.unit_back": "i i f2 f1 f2 f2",
+    "gin.mean_of": "d2 d f1",
 }
 NUMBERS = {"i": types.int64, "h": types.int32, "d": types.float64, "f": types.float32, "b": types.boolean}
 

@@ -204,7 +204,7 @@ def test_scaffolds_stay_together() -> None:
 def test_a_scaffold_that_most_molecules_share_is_nothing_to_split_by(tmp_path: Path) -> None:
     chains = [f"{'C' * (k + 1)}O" for k in range(18)]
     rings = [f"{'C' * k}C1{'C' * size}C1" for size in range(1, 11) for k in range(2)]
-    for smiles, ending, splits in ((chains + rings[:2], "(those without rings share one)", 0), (rings, "", 1)):
+    for smiles, ending, splits in ((chains + rings[:2], "molecules without rings share one", 0), (rings, "", 1)):
         (tmp_path / "m.csv").write_text("\n".join(["smiles,dose", *(f"{s},{k / 3}" for k, s in enumerate(smiles))]))
         dataset = read_smiles(tmp_path / "m.csv")
         assert len(dataset.splits) == splits
