@@ -258,3 +258,12 @@ def test_an_evaluation_says_what_each_voice_scores(tmp_path: Path) -> None:
     outcome = Evaluation(MUTAG, [candidate], tmp_path / "e", num_splits=2, final_runs=1).run()
     assert set(outcome.voices) == {"network", "machine"}
     assert read_outcome(tmp_path / "e") == outcome
+
+
+def test_training_says_what_each_voice_scores(tmp_path: Path) -> None:
+    run = train(MUTAG, Settings.of("two-voices", **SIZE), tmp_path / "run", split=SPLIT)
+    given, model = Problem(MUTAG, SPLIT, run.trained.settings), run.fitted.model
+    assert isinstance(model, TwoVoices)
+    items, machine = given.outputs(model.machine, SPLIT.test)
+    assert run.about["voices"]["machine"] == pytest.approx((machine.argmax(1).numpy() == MUTAG.y[items]).mean())
+    assert set(run.about["voices"]) == {"network", "machine"}

@@ -13,6 +13,7 @@ from wlhn.cli.common.output import Json, print_classes, print_json, scores_in_a_
 from wlhn.cli.common.progress import progress
 from wlhn.cli.common.reading import TargetFlags
 from wlhn.errors import InputError
+from wlhn.words import listed
 
 if TYPE_CHECKING:
     from wlhn.runs.train import TrainedRun
@@ -136,6 +137,8 @@ def _summarise(run: TrainedRun, data: list[str], settings: Settings) -> None:
         if scores["constant_answer"] is not None:
             line += f"; always giving the same answer would score {METRICS[metric].shown(scores['constant_answer'])}"
         typer.echo(f"{line}.")
+    if voices := [f"the {name} {METRICS[metric].shown(score)}" for name, score in about["voices"].items()]:
+        typer.echo(f"Alone: {listed(voices)}.")
     if run.test is not None:
         if more := scores_in_a_line(run.test, without=metric):
             typer.echo(f"Also: {more}.")

@@ -15,10 +15,13 @@ from wlhn.training.scores import Scores, scores_of
 
 def targets_for(trained: Trained, dataset: Dataset) -> NDArray[Any]:
     """The targets of a data set in the model's own terms, or an `InputError` that says why they are not comparable."""
+    if dataset.level != trained.level:
+        raise InputError(
+            f"{dataset.name}: its items are {dataset.level}s, and the model answers for {trained.level}s; "
+            "give data like those it was trained on"
+        )
     if dataset.task == "none" or not dataset.labelled.any():
         raise InputError(f"{dataset.name}: has no targets to score answers by")
-    if dataset.level != trained.level:
-        raise InputError(f"{dataset.name}: has targets of {dataset.level}s, and the model answers for {trained.level}s")
     if dataset.task != trained.task or (not trained.classes and dataset.num_outputs != trained.out_channels):
         found, wanted = f"{dataset.num_outputs} {dataset.task}", f"{trained.out_channels} {trained.task}"
         raise InputError(f"{dataset.name}: its targets are {found}, and the model was trained on {wanted}")

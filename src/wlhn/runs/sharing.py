@@ -106,6 +106,8 @@ def _data(config: Mapping[str, Any]) -> str:
     lines = [f"{config['data']} (hash {config['data_hash']}), {config['level']}s: {sizes}."]
     if unlabelled := config.get("unlabelled"):
         lines.append(f"{unlabelled} {config['level']}s had no target: the model learned from the others.")
+    if skipped := config.get("skipped"):
+        lines.append(f"{skipped} could not be read and were left out.")
     return "\n".join(lines + [f"Warning: {warning}." for warning in config.get("warnings", ())])
 
 

@@ -16,6 +16,7 @@ import torch
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import Split, random_splits, stratified_folds
 from wlhn.errors import InputError
+from wlhn.nn.capabilities import HasVoices
 from wlhn.options.checks import check_choice
 from wlhn.runs.claim import CHECKPOINT, claimed, identity
 from wlhn.runs.logging import Logger
@@ -130,6 +131,8 @@ def _described(problem: Problem, fitted: Fitted, folder: Path, given: dict[str, 
     answers = {part: answers_on(problem, fitted.model, getattr(split, part)) for part in PARTS}
     scores = {part: None if said is None else said.score() for part, said in answers.items()}
     test = None if answers["test"] is None else answers["test"].scores()
+    parts = fitted.model.voices() if isinstance(fitted.model, HasVoices) else {}
+    alone = {name: answers_on(problem, part, split.test) for name, part in parts.items()}
     about = {
         "data": dataset.name,
         "data_hash": data_hash(dataset),
@@ -139,12 +142,14 @@ def _described(problem: Problem, fitted: Fitted, folder: Path, given: dict[str, 
         "split_hash": split.hash,
         "split": {part: len(getattr(split, part)) for part in PARTS},
         "unlabelled": int((~dataset.labelled).sum()),
+        "skipped": len(dataset.skipped),
         "warnings": [warning] if (warning := imbalance(dataset, split.train)) else [],
         "best_epoch": fitted.best.epoch,
         "epochs": len(fitted.history),
         "chosen": dict(fitted.chosen),
         "scores": scores | {"constant_answer": constant_answer_score(problem)},
         "test_scores": None if test is None else test.to_json(),
+        "voices": {name: said.score() for name, said in alone.items() if said is not None},
         "numerics": asdict(fitted.numerics),
         "version": code_version(),
         "seconds": round(time.time() - started, 3),
