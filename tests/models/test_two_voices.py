@@ -12,9 +12,11 @@ from wlhn.batching.refined import make_quotient
 from wlhn.data import Dataset, load
 from wlhn.data.splits import stratified_folds
 from wlhn.errors import InputError
+from wlhn.estimators import GraphEmbedder
 from wlhn.evaluation.evaluate import Evaluation
 from wlhn.evaluation.outcome import read_outcome
 from wlhn.graphs import Graphs
+from wlhn.inspection.explain import explain
 from wlhn.models.machines.clusters import Clusters
 from wlhn.models.machines.subtree import WLOA
 from wlhn.models.two_voices import WEIGHTS, TwoVoices
@@ -159,7 +161,7 @@ def test_the_machine_may_see_clusters_where_the_network_sees_numbers(tmp_path: P
     binned = Settings.of("wl-oa", **inputs, binning="k-means", bins=3, **chosen)
     alone = Problem(data, SPLIT, binned)
     wanted = alone.outputs(fit(alone, seed=0).model, SPLIT.valid)[1]
-    seen = model._seen_by_machine(given.collator.batch(SPLIT.valid))
+    seen = model.seen_by_machine(given.collator.batch(SPLIT.valid))
     assert torch.equal(model.machine.run_on_colours(seen), wanted)
     without = fit(Problem(data, SPLIT, Settings.of("two-voices", **SIZE, **inputs)), seed=0).model
     for name in WLHN.state_dict(without):
@@ -229,11 +231,10 @@ def test_jobs_of_a_split_share_their_machines(monkeypatch: pytest.MonkeyPatch) -
     assert len(fits) == 3 * 4  # depths 0 to 2, four penalties
     assert isinstance(first, TwoVoices)
     assert isinstance(second, TwoVoices)
-    assert first.machine is second.machine
+    assert torch.equal(first.machine.memory["weight"], second.machine.memory["weight"])
     other = Problem(MUTAG, stratified_folds(MUTAG.y)[1], Settings.of("two-voices", **SIZE))
     third = fit(other, seed=0).model
     assert isinstance(third, TwoVoices)
-    assert third.machine is not first.machine
     alone = fit(problem(), seed=0).model  # fitted anew
     assert len(fits) == 3 * 3 * 4
     assert isinstance(alone, TwoVoices)
@@ -267,3 +268,34 @@ def test_training_says_what_each_voice_scores(tmp_path: Path) -> None:
     items, machine = given.outputs(model.machine, SPLIT.test)
     assert run.about["voices"]["machine"] == pytest.approx((machine.argmax(1).numpy() == MUTAG.y[items]).mean())
     assert set(run.about["voices"]) == {"network", "machine"}
+
+
+@pytest.mark.parametrize("tree_machine", ["wl-oa", "wl-linear"])
+def test_machines_of_other_features_are_not_shared(tree_machine: str) -> None:
+    """The hierarchy of scaled features is the same one; what its colours stand for is not."""
+    options = SIZE | {"tree_machine": tree_machine, "standardise": False, "inputs": "features"}
+    rounded = np.minimum(MUTAG.graphs.degree, 3)[:, None].astype(np.float32)
+    scaled = [replace(MUTAG, graphs=replace(MUTAG.graphs, x=scale * rounded)) for scale in (1000, 1)]
+    for data in scaled:
+        given = Problem(data, SPLIT, Settings.of("two-voices", **options))
+        model = fit(given, seed=0).model
+        assert isinstance(model, TwoVoices)
+        before = given.outputs(model, SPLIT.test)[1]
+        again = given.build()
+        again.load_state_dict(model.state_dict())
+        torch.testing.assert_close(given.outputs(again, SPLIT.test)[1], before, rtol=1e-4, atol=1e-5)
+
+
+def test_a_regression_is_explained_right_after_training(tmp_path: Path) -> None:
+    numbers = replace(
+        MUTAG, y=np.diff(MUTAG.graphs.node_ptr).astype(np.float32)[:, None], task="regression", classes=[]
+    )
+    trained = train(numbers, Settings.of("two-voices", **SIZE), tmp_path / "run").trained
+    explanation = explain(trained, numbers.graphs, 3)
+    said = next(trained.predict(numbers.graphs)).outputs[3]
+    np.testing.assert_allclose(explanation.base + explanation.node.sum(axis=0), said, rtol=1e-4)
+
+
+def test_its_vectors_have_names() -> None:
+    embedder = GraphEmbedder(model="two-voices", hidden_channels=4, num_layers=1, epochs=1).fit(MUTAG.graphs, MUTAG.y)
+    assert len(embedder.get_feature_names_out()) == embedder.transform(MUTAG.graphs).shape[1]

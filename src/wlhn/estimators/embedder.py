@@ -13,7 +13,7 @@ from wlhn.errors import InputError
 from wlhn.estimators.base import GraphEstimator, graphs_of
 from wlhn.estimators.targets import are_fractions, flat, with_classes, with_numbers
 from wlhn.models.registry import model_class
-from wlhn.nn.capabilities import AnswersDepthByDepth
+from wlhn.nn.capabilities import AnswersDepthByDepth, HasVoices
 from wlhn.runs.trained import untrained
 
 
@@ -49,7 +49,8 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
     @property
     def _n_features_out(self) -> int:
         """How wide vectors are; scikit-learn makes names of it."""
-        model, options = self.trained_.model, self.trained_.settings.options
-        if not isinstance(model, AnswersDepthByDepth):
+        options, model = self.trained_.settings.options, self.trained_.model
+        network: Any = model.network if isinstance(model, HasVoices) else model
+        if not isinstance(network, AnswersDepthByDepth):
             raise InputError(f"{self.trained_.settings.model}: does not say how wide its vectors are, so has no names")
-        return int(model.readout.width(options.hidden_channels, len(model.layers)))  # type: ignore[attr-defined]
+        return int(network.readout.width(options.hidden_channels, len(network.layers)))  # type: ignore[attr-defined]

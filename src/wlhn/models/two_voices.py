@@ -17,6 +17,7 @@ the network sees the numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, fields
 from itertools import product
 from typing import Any, Literal
@@ -87,14 +88,21 @@ class Split:
     kind: tuple[str, int, int]  # of machine, clusters, layers
 
     def same_as(self, other: Split) -> bool:
-        """Whether both are about the same graphs of one hierarchy, with the same targets."""
+        """Whether both are about the same graphs of one hierarchy, with the same features and targets."""
         if (self.task, self.kind) != (other.task, other.kind) or not torch.equal(self.y, other.y):
             return False
-        pairs = ((self.train.taken_from, other.train.taken_from), (self.valid.taken_from, other.valid.taken_from))
-        return all(
-            one is not None and two is not None and one[0] is two[0] and np.array_equal(one[1], two[1])
-            for one, two in pairs
-        )
+        return _same_graphs(self.train, other.train) and _same_graphs(self.valid, other.valid)
+
+
+def _same_graphs(one: ColourBatch, other: ColourBatch) -> bool:
+    if one.taken_from is None or other.taken_from is None:
+        return False
+    hierarchy, graphs, x = one.taken_from
+    if hierarchy is not other.taken_from[0] or not np.array_equal(graphs, other.taken_from[1]):
+        return False
+    if one.edge_x is None or other.edge_x is None:
+        return one.edge_x is other.edge_x and torch.equal(x, other.taken_from[2])
+    return torch.equal(x, other.taken_from[2]) and torch.equal(one.edge_x, other.edge_x)
 
 
 FittedMachines = list[tuple[TreeMachine, float, Tensor]]  # machine, penalty, what it says of the validation items
@@ -172,7 +180,7 @@ class TwoVoices(Model):
             valid: the validation items.
             y: targets of the training items.
             task: as `wlhn.training.loss` has it.
-            seed: of the network; see `SEED`.
+            seed: of the network, which the machine's does not follow (`SEED`).
             score: how good outputs for the validation items are; more is better.
         """
         self.machine = self.clusters = None
@@ -181,7 +189,8 @@ class TwoVoices(Model):
         if self.options.tree_clusters:
             self.clusters = Clusters.fit(rows_of_nodes(train), self.options.tree_clusters)
         machines = self._fitted_machines(train, valid, y, task)
-        self.machine, self.penalty, said = max(machines, key=lambda each: score(each[2]))
+        machine, self.penalty, said = max(machines, key=lambda each: score(each[2]))
+        self.machine = copy(machine)  # others have it too, and it changes when it is asked what it remembers
         self.gain = (_deviation(network, task) / _deviation(said, task).clamp_min(1e-12)).float()
         self.weight = self.options.tree_weight
         if self.options.choose_weight:
@@ -196,18 +205,19 @@ class TwoVoices(Model):
         """
         global _last_fits
         kind = self.options.tree_machine, self.options.tree_clusters, self.options.num_layers
-        asked = Split(train, valid, y, task, kind)
-        if _last_fits is None or not asked.same_as(_last_fits[0]):
-            _last_fits = None  # before there are others
-            seen, unseen = map(self.seen_by_machine, (train, valid))
-            machines = []
-            penalties = LINEAR_PENALTIES if self.options.tree_machine == "wl-linear" else PENALTIES
-            for rounds, penalty in product(range(self.options.num_layers + 1), penalties):
-                machine = self._machine(rounds, penalty)
-                machine.fit_on_colours(seen, y=y, task=task, seed=SEED)
-                machines.append((machine, penalty, machine.run_on_colours(unseen)))
-            _last_fits = asked, machines
-        return _last_fits[1]
+        asked, last = Split(train, valid, y, task, kind), _last_fits
+        if last is not None and asked.same_as(last[0]):
+            return last[1]
+        _last_fits = last = None  # before there are others
+        seen, unseen = map(self.seen_by_machine, (train, valid))
+        penalties = LINEAR_PENALTIES if self.options.tree_machine == "wl-linear" else PENALTIES
+        machines = []
+        for rounds, penalty in product(range(self.options.num_layers + 1), penalties):
+            machine = self._machine(rounds, penalty)
+            machine.fit_on_colours(seen, y=y, task=task, seed=SEED)
+            machines.append((machine, penalty, machine.run_on_colours(unseen)))
+        _last_fits = asked, machines
+        return machines
 
     def seen_by_machine(self, batch: ColourBatch) -> ColourBatch:
         """The batch, or the same graphs with clusters for numbers."""

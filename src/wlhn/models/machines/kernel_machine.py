@@ -69,7 +69,8 @@ class KernelMachine(TreeMachine):
         check_width(batch.x, self.in_channels)
         hierarchy, graphs, _ = batch.taken_from
         self._solve(square_of(self._kept(hierarchy), graphs), y.numpy(), task)
-        self.task, self.classes, self.learned_from = task, np.unique(y.numpy()), batch
+        classes = np.unique(y.numpy()) if task == "classification" else self.classes[:0]
+        self.task, self.classes, self.learned_from = task, classes, batch
 
     def run_on_colours(self, batch: ColourBatch) -> Tensor:
         place = None if self.learned_from is None else self.learned_from.taken_from
