@@ -91,13 +91,33 @@ def test_new_graphs_need_what_the_fit_used() -> None:
 def test_rows_are_found_by_value_whatever_their_type_and_number(size: int) -> None:
     known, tables = np.array([[-1.5, 0.0], [0.0, 2.0], [3.0, 3.0]]), dict[tuple[str, str], Table]()
     rows = np.resize(np.array([[3, 3], [0, 2], [7, 7]]), (size, 2))
-    for kind in (np.float64, np.float32, np.int64):
+    for kind in (np.float64, np.float32, np.int64, np.longdouble):
         found = look_up("rows", rows.astype(kind), known, size, tables)
         assert np.array_equal(found, np.resize([2, 1, -1], size))
-    assert look_up("rows", np.array([[-0.0, 2.0]]), known, 1, tables).tolist() == [1]
+    zeros = np.resize(np.array([[-0.0, 2.0], [0.0, 2.0]]), (size, 2))
+    assert look_up("rows", zeros, known, size, tables).tolist() == [1] * size
+
+
+@pytest.mark.parametrize("size", [3, 1000])
+def test_long_floats_are_found_whatever_pads_them(size: int) -> None:
+    long = np.frombuffer(bytes(range(1, 1 + np.dtype(np.longdouble).itemsize)) * size * 2, np.longdouble).copy()
+    long[:] = np.resize([0.1, 2.0, -0.0, 2.0], 2 * size)
+    initial = long.reshape(size, 2)
+    fitted = refine(nx.path_graph(size), 0, initial)
+    assert fitted.num_colours == [2]
+    assert np.array_equal(assign(fitted, nx.path_graph(size), initial.astype(float)).colours[0], fitted.colours[0])
+    with pytest.raises(InputError, match="row 0, column 0: expected a number, found inf"):
+        refine(nx.path_graph(size), 0, np.full((size, 1), np.finfo(np.longdouble).max))
 
 
 def test_text_is_found_whatever_its_width() -> None:
     known, tables = np.array(["C", "Cl", "N"]), dict[tuple[str, str], Table]()
     assert look_up("labels", np.array(["N", "C"]), known, 2, tables).tolist() == [2, 0]
     assert look_up("labels", np.array(["Cl", "bromine"]), known, 2, tables).tolist() == [1, -1]
+    assert look_up("labels", np.array([b"Cl", b"C"]), known, 2, tables).tolist() == [1, 0]
+    assert len(tables) == 1
+
+
+def test_rows_of_text_are_found_whatever_their_width() -> None:
+    known = np.array([["C", "ring"], ["N", "ring"]])
+    assert look_up("rows", np.array([["N", "ring"], ["C", "aromatic"]]), known, 2).tolist() == [1, -1]

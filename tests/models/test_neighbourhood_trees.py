@@ -55,3 +55,18 @@ def test_too_many_columns_are_refused() -> None:
     model = build("neighbourhood-trees", "node", rounds=6)
     with pytest.raises(InputError, match="5 features become 97655 columns after 6 rounds"):
         model.fit(*sample().inputs().values(), y=sample().targets("node"), task="classification")
+
+
+def test_a_fit_that_fails_leaves_the_machine_as_it_was() -> None:
+    inputs, y = sample().inputs(), sample().targets("node")
+    model = build("neighbourhood-trees", "node", rounds=1)
+    with pytest.raises(InputError, match="all training items have the same class"):
+        model.fit(*inputs.values(), y=torch.zeros_like(y), task="classification")
+    with pytest.raises(InputError, match="is not trained yet; call `fit` first"):
+        model(*inputs.values())
+    model.fit(*inputs.values(), y=y, task="classification")
+    memory, outputs = model.memory, model(*inputs.values())
+    with pytest.raises(InputError, match="all training items have the same class"):
+        model.fit(*inputs.values(), y=torch.zeros_like(y), task="classification")
+    assert model.memory is memory
+    assert torch.equal(model(*inputs.values()), outputs)

@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from wlhn.batching.refined import make_quotient
 from wlhn.hyperbolic import log0, reflect_through_zero
 from wlhn.hyperbolic.polar import to_ball
 from wlhn.models import WLHN
+from wlhn.ops.level import Points
 
 EDGES = np.array([[0, 1, 1, 2, 2, 0, 2, 3], [1, 0, 2, 1, 0, 2, 3, 2]])
 
@@ -54,6 +56,37 @@ def awake(model: nn.Module) -> nn.Module:
     for parameter in model.parameters():
         parameter.data += 0.2 * torch.rand(parameter.shape, generator=generator).to(parameter)
     return model
+
+
+class Rolled(WLHN):
+    """Colours point elsewhere."""
+
+    def pointing(self, t: int, h: Tensor, weight: Tensor | None) -> Tensor:
+        return super().pointing(t, h, weight).roll(1, dims=-1)
+
+
+class RolledBelow(WLHN):
+    """The same below the root."""
+
+    def place(self, t: int, h: Tensor, *args: Any) -> Points:
+        return super().place(t, h.roll(1, dims=-1), *args)
+
+
+@pytest.mark.parametrize("subclass", [Rolled, RolledBelow])
+def test_where_colours_point_can_be_overridden(subclass: type[WLHN]) -> None:
+    graphs, x = molecules(3)
+    plain = awake(WLHN(3, 2, hidden_channels=8, num_layers=3)).eval()
+    model = subclass(3, 2, hidden_channels=8, num_layers=3).eval()
+    model.load_state_dict(plain.state_dict())
+    batch = colours(graphs, x, 3, torch.float32)
+    found, usual = list(model.levels(batch)), list(plain.levels(batch))
+    for t, level in enumerate(batch.levels, start=1):
+        (above, _), (z, h), (z_plain, h_plain) = found[t - 1], found[t], usual[t]
+        placed = model.place(t, h, above, level.parent, level.child_ptr, level.weight)
+        assert torch.equal(z.r, placed.r)
+        assert torch.equal(z.e, placed.e)
+        assert torch.allclose(h, h_plain, atol=1e-6)
+        assert not torch.allclose(z.e, z_plain.e, atol=1e-2)
 
 
 @pytest.mark.parametrize("train", [True, False])

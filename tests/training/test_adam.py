@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from wlhn.training.adam import Adam
 
@@ -79,6 +81,32 @@ def test_a_state_goes_on_in_another_optimizer(after: type[torch.optim.Adam], res
         counts.append([float(state["step"]) for state in other.state.values()])
     assert torch.equal(*ends)
     assert counts[0] == counts[1] == [6, 6, 6 - len(resting)]
+
+
+def test_hooks_run_as_torchs_do() -> None:
+    heard: dict[type, list[tuple[str, float, bool]]] = {}
+    for kind in (torch.optim.Adam, Adam):
+        x = torch.nn.Parameter(torch.tensor([1.0]))
+        optimizer, said = kind([x], lr=0.1, foreach=False), heard.setdefault(kind, [])
+
+        def hear(when: str, x: torch.Tensor = x, said: Any = said) -> Any:
+            return lambda *_: said.append((when, x.item(), torch.is_grad_enabled()))
+
+        handles = [
+            optimizer.register_step_pre_hook(hear("before")),
+            optimizer.register_step_post_hook(hear("after")),
+            register_optimizer_step_pre_hook(hear("before all")),
+            register_optimizer_step_post_hook(hear("after all")),
+        ]
+        for _ in range(3):
+            optimizer.zero_grad()
+            (x**2).sum().backward()
+            optimizer.step()
+        for handle in handles:
+            handle.remove()
+        optimizer.step()
+    assert heard[Adam] == heard[torch.optim.Adam]
+    assert len(heard[Adam]) == 12
 
 
 def test_torchs_compiler_is_not_imported() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -25,13 +26,13 @@ from wlhn.hierarchy.refinement import (
 from wlhn.loops.refinement import match_colours, signature_keys
 
 IntArray = NDArray[np.integer[Any]]
-FEW = 256  # rows up to which to look each of them up takes less than to find the distinct ones
-Table = dict[bytes, int]
+ROW_BY_ROW = 256  # up to this many rows, looking each one up is faster than finding the distinct ones first
+Table = dict[Hashable, int]
 
 
 @dataclass(frozen=True)
 class _Ready:
-    """What of a hierarchy every assignment looks things up in: made when first asked for."""
+    """Look-up tables of a hierarchy, built on first use."""
 
     tables: dict[tuple[str, str], Table] = field(default_factory=dict)  # of values, by their name and type
     signatures: dict[int, tuple[IntArray, IntArray]] = field(default_factory=dict)  # by depth: keys, items
@@ -125,20 +126,24 @@ def look_up(
     [1, -1, 0]
     """
     array, code = checked(name, values, length), None
-    if len(array) > FEW:
+    if len(array) > ROW_BY_ROW:
         code, array = encode(name, array, length)
     if array.shape[1:] != known.shape[1:] or (array.dtype.kind in "US") != (known.dtype.kind in "US"):
         raise InputError(f"{name}: must be {_described(known)} as in the fit, found {_described(array)}")
-    kind, tables = np.result_type(known, array), {} if tables is None else tables
-    table = tables.get((name, kind.str))
+    kind, tables = None if known.dtype.kind in "US" else np.result_type(known, array), {} if tables is None else tables
+    key = name, "text" if kind is None else kind.str
+    table = tables.get(key)
     if table is None:
-        table = tables[name, kind.str] = {row: i for i, row in enumerate(_bytes(known, kind))}
-    place = np.fromiter((table.get(row, -1) for row in _bytes(array, kind)), np.int32, len(array))
+        table = tables[key] = {row: i for i, row in enumerate(_comparable(known, kind))}
+    place = np.fromiter((table.get(row, -1) for row in _comparable(array, kind)), np.int32, len(array))
     return place if code is None else place[code]
 
 
-def _bytes(rows: NDArray[Any], kind: np.dtype[Any]) -> list[bytes]:
-    """Each row as it lies in memory: equal rows have the same."""
+def _comparable(rows: NDArray[Any], kind: np.dtype[Any] | None) -> Sequence[Hashable]:
+    """Something that equal rows share: text in Python, whatever its width; numbers of one kind as they lie in memory."""
+    if kind is None:
+        text = np.char.decode(rows, "latin-1") if rows.dtype.kind == "S" else rows
+        return text.tolist() if text.ndim == 1 else list(map(tuple, text.tolist()))
     array = np.ascontiguousarray(rows, kind)
     size, whole = kind.itemsize * int(np.prod(array.shape[1:])), array.tobytes()
     return [whole[i : i + size] for i in range(0, size * len(array), size)] if size else [b""] * len(array)

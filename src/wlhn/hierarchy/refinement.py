@@ -229,6 +229,9 @@ def checked(name: str, values: ArrayLike, length: int) -> NDArray[Any]:
             raise InputError(
                 f"{name}: expected integer or text labels, or rows of features (n, d), found {array.dtype}"
             )
+        if array.dtype.itemsize > 8:  # longer ones have padding bytes, which may be anything
+            with np.errstate(over="ignore"):
+                array = array.astype(np.float64)
         if not np.isfinite(array).all():
             row, column = np.argwhere(~np.isfinite(array))[0]
             raise InputError(f"{name}, row {row}, column {column}: expected a number, found {array[row, column]}")

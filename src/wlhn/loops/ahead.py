@@ -1,8 +1,8 @@
 """Two processes compile the loops of a training step: `python -m wlhn.loops.ahead FOLDER` is the second of them.
 
 It begins while the first imports torch, reads data and refines colours, and imports no torch itself. Whoever compiles a
-loop takes it, by a file in a folder that both know, so that nothing is compiled twice; who needs a loop that the other
-one has taken compiles another meanwhile.
+loop takes it, by a file in a folder that both know, so that nothing is compiled twice; a process that needs a loop the
+other has taken compiles another one meanwhile.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from numba import types
+
+import wlhn.loops
 
 # The loops of a step and the types they are compiled for, those that take longest first. A letter is a number (i and h
 # integers of 64 and 32 bits, d and f floats, b yes or no), with 1 or 2 behind it a vector or a matrix of such numbers.
@@ -42,6 +44,7 @@ LOOPS = {
     "rows.unit_back": "i i f2 f1 f2 f2",
     "gin.mean_of": "d2 d f1",
 }
+LONGEST_WAIT = 60.0  # seconds for a loop that the other process has taken; it may have been stopped
 NUMBERS = {"i": types.int64, "h": types.int32, "d": types.float64, "f": types.float32, "b": types.boolean}
 
 
@@ -64,16 +67,21 @@ class Partner:
     def __init__(self, folder: Path, process: subprocess.Popen[bytes]) -> None:
         self.folder, self.process, self.own = folder, process, set[str]()
 
-    def has(self, name: str, signature: Any, load: Callable[[], Any]) -> Any:
+    def compiled_loop(self, name: str, signature: Any, load: Callable[[], Any]) -> Any:
         """A loop as the partner has compiled it; None if that is left to us."""
         if name in self.own or LOOPS.get(name) is None or tuple(signature) != argument_types(name) or self._take(name):
             return None
-        while not (self.folder / f"{name}.done").exists() and self.process.poll() is None:
+        limit = time.monotonic() + LONGEST_WAIT
+        while not (self.folder / f"{name}.done").exists():
+            if self.process.poll() is not None or time.monotonic() > limit:
+                wlhn.loops.partner = None  # nobody waits for it again
+                break
             other = next((other for other in LOOPS if self._take(other)), None)
             if other is None:
                 time.sleep(0.01)
             else:
-                compile_ahead(other)
+                with suppress(Exception):  # should it be needed, it fails again where people can see it
+                    compile_ahead(other)
         return load()
 
     def _take(self, name: str) -> bool:

@@ -35,7 +35,7 @@ class _LoadedAlone(FunctionCache):
 
         found, partner = load(), wlhn.loops.partner
         if found is None and partner is not None:
-            found = partner.has(self._loop, sig, load)
+            found = partner.compiled_loop(self._loop, sig, load)
         return found
 
 

@@ -160,7 +160,8 @@ class WLHN(Model):
         z, h = self.root(batch.x, batch.weight)
         yield z, h
         # Colours point along their features, as far as all others do: then a layer and its points are one operation.
-        at_once = self.whitening is None and self.options.lengths == "fixed" and not self.edge_channels
+        own = type(self).place is not WLHN.place or type(self).pointing is not WLHN.pointing  # a subclass's
+        at_once = not (own or self.whitening or self.options.lengths != "fixed" or self.edge_channels)
         for t, (layer, level) in enumerate(zip(self.layers, batch.levels, strict=True), start=1):
             if at_once:
                 h, z = layer(h, level, None, Below(z, self.step_length(t, h), look_back=t < len(self.layers)))

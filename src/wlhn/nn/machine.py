@@ -133,11 +133,12 @@ class Machine(FittedModel):
     def fit_on(self, inputs: Inputs, y: Tensor, task: str, seed: int, rows: Tensor | None) -> None:
         given = {"y": y, "task": torch.tensor(TASKS.index(task)), "seed": torch.tensor(seed)}
         graphs = {name: torch.from_numpy(array) for name, array in vars(inputs).items() if array is not None}
-        self.memory = graphs | given | ({} if rows is None else {"rows": rows})
         features = self.features(inputs)
         features = features if rows is None else features[rows.numpy()]
         make = self.regressor if task == "regression" else self.classifier
-        self.learners = [_learn(make(seed), features, column, task) for column in of_each_target(y.numpy(), task)]
+        learners = [_learn(make(seed), features, column, task) for column in of_each_target(y.numpy(), task)]
+        # Last, so that a fit that fails leaves the machine as it was.
+        self.memory, self.learners = graphs | given | ({} if rows is None else {"rows": rows}), learners
 
     def answer(self, inputs: Inputs) -> Tensor:
         self.check_fitted()

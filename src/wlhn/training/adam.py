@@ -15,6 +15,8 @@ import torch
 from torch import Tensor
 from torch._utils import _flatten_dense_tensors as flat
 from torch._utils import _unflatten_dense_tensors as in_parts
+from torch.optim.optimizer import _global_optimizer_post_hooks as after_all
+from torch.optim.optimizer import _global_optimizer_pre_hooks as before_all
 
 UNCOMMON = "amsgrad", "maximize", "capturable", "differentiable", "fused", "decoupled_weight_decay"
 
@@ -45,8 +47,15 @@ class Adam(torch.optim.Adam):
             for parameter in group["params"]:
                 parameter.grad = None
 
-    @torch.no_grad()
     def step(self, closure: Any = None) -> Any:
+        """One step, with the hooks that are registered."""
+        hooks = self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks or before_all or after_all
+        return self._step_with_hooks(closure) if hooks else self._step(closure)
+
+    step.hooked = True  # type: ignore[attr-defined]  # else torch wraps it, to tell its profiler of each step
+
+    @torch.no_grad()
+    def _step(self, closure: Any = None) -> Any:
         """One step. The first, which makes the state, and those of uncommon parameters, are torch's own."""
         if closure is not None or not self._lies_end_to_end():
             self._kept, self._views = None, ()
@@ -65,7 +74,7 @@ class Adam(torch.optim.Adam):
         torch._foreach_copy_(parameters, in_parts(value, parameters))
         return None
 
-    step.hooked = True  # type: ignore[attr-defined]  # else torch wraps it, to tell its profiler of each step
+    _step_with_hooks = torch.optim.Adam.profile_hook_step(_step)
 
     def _lies_end_to_end(self) -> bool:
         """Whether the moments of all parameters lie end to end, if need be from now on."""

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -36,16 +37,26 @@ def begin_compiling() -> None:
 def _say_so(command: str) -> None:
     typer.echo("Compiling the loops this needs, once after an install or an update: it takes some seconds.", err=True)
     if command == "train" and (os.cpu_count() or 1) > 1:
-        from wlhn.loops.ahead import Partner
+        with suppress(Exception):  # without help it takes longer, that is all
+            _start_partner()
 
-        folder, quiet = tempfile.mkdtemp(prefix="wlhn-loops-"), subprocess.DEVNULL
-        command_line = [sys.executable, "-m", "wlhn.loops.ahead", folder]
+
+def _start_partner() -> None:
+    from wlhn.loops.ahead import Partner
+
+    folder, quiet = tempfile.mkdtemp(prefix="wlhn-loops-"), subprocess.DEVNULL
+    command_line = [sys.executable, "-m", "wlhn.loops.ahead", folder]
+    try:
         helper = subprocess.Popen(command_line, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True)
-        wlhn.loops.partner = Partner(Path(folder), helper)
-        atexit.register(_stop, helper, folder)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    wlhn.loops.partner = Partner(Path(folder), helper)
+    atexit.register(_stop, helper, folder)
 
 
 def _stop(helper: subprocess.Popen[bytes], folder: str) -> None:
-    helper.terminate()
+    wlhn.loops.partner = None
+    helper.kill()  # also one that is stopped, which would not hear a request to terminate
     helper.wait()
     shutil.rmtree(folder, ignore_errors=True)
