@@ -75,7 +75,8 @@ def test_a_loop_that_the_partner_is_compiling_is_awaited_while_another_is_compil
 
     def compile_and_let_the_partner_finish(name: str) -> None:
         compiled.append(name)
-        assert partner.compiled_loop(name, ahead.argument_types(name), lambda: "loaded") is None  # ours: not awaited in turn
+        found = partner.compiled_loop(name, ahead.argument_types(name), lambda: "loaded")
+        assert found is None  # ours: not awaited in turn
         (tmp_path / f"{theirs}.done").touch()
 
     monkeypatch.setattr(ahead, "compile_ahead", compile_and_let_the_partner_finish)
