@@ -105,9 +105,9 @@ def test_long_floats_are_found_whatever_pads_them(size: int) -> None:
     initial = long.reshape(size, 2)
     initial[1] += np.finfo(np.longdouble).eps  # which float64 may not tell apart
     fitted = refine(nx.path_graph(size), 0, initial)
-    for given in (initial, np.array(initial.tolist(), np.longdouble), initial.astype(float).astype(np.longdouble)):
-        found = assign(fitted, nx.path_graph(size), given).colours[0]
-        same = (given == initial).all(axis=1)
+    for again in (initial, np.array(initial.tolist(), np.longdouble), initial.astype(float).astype(np.longdouble)):
+        found = assign(fitted, nx.path_graph(size), again).colours[0]
+        same = (again == initial).all(axis=1)
         assert np.array_equal(found[same], fitted.colours[0][same])
 
 
