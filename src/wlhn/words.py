@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def listed(names: Iterable[object], last: str = "and") -> str:
-    """Names in a sentence.
+def listed(names: Iterable[object], last: str = "and", most: int | None = None) -> str:
+    """Names in a sentence; where there are more than `most`, the first of them.
 
     >>> listed(["wl", "oa", "wasserstein"], "or"), listed(["wl"]), listed([])
     ('wl, oa or wasserstein', 'wl', 'none')
+    >>> listed(range(100), most=3)
+    '0, 1, 2, …'
     """
-    *most, final = list(map(str, names)) or ["none"]
-    return f"{', '.join(most)} {last} {final}" if most else final
+    *before, final = every = list(map(str, names)) or ["none"]
+    if most is not None and len(every) > most:
+        return f"{', '.join(every[:most])}, …"
+    return f"{', '.join(before)} {last} {final}" if before else final
 
 
 def counted(number: int, what: str) -> str:

@@ -118,7 +118,7 @@ def test_molecules_under_another_name_are_compared(tmp_path: Path) -> None:
     given = ["--role", "structure=smiles", "--role", "name=id", "--start", "features", "--skip-invalid"]
     ran = wlhn("kernel", table, *given, "--out", tmp_path / "K.npz")
     assert ran.code == 0, ran.err
-    assert "1 molecule skipped that RDKit refuses: d (line 5)" in ran.err
+    assert "1 molecule that RDKit refuses was skipped: d (line 5)" in ran.err
     with np.load(tmp_path / "K.npz") as kept:
         assert kept["graph_ids"].tolist() == ["a", "b", "c"]
         assert kept["matrix"][0, 1] == 1 > kept["matrix"][0, 2]

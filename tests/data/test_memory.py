@@ -75,7 +75,7 @@ def test_targets_in_memory_may_be_unknown() -> None:
         assert (dataset.classes, dataset.y.tolist()) == (("a", "b"), [0, -1, 1, 0])
     numbers = as_dataset(graphs, [0.5, None, 1.5, 2.5])
     assert (numbers.task, numbers.labelled.tolist()) == ("regression", [True, False, True, True])
-    with pytest.raises(InputError, match="does -1 among the classes -1, 0, 1 mean unknown"):
+    with pytest.raises(InputError, match="does -1 among the classes -1, 0 and 1 mean unknown"):
         as_dataset(graphs, [0, -1, 1, 0])
     assert as_dataset(graphs, [0, -1, 1, 0], missing="-1").y.tolist() == [0, -1, 1, 0]
     assert as_dataset(graphs, [0, -1, 1, 0], missing="").y.tolist() == [1, 0, 2, 1]

@@ -227,6 +227,6 @@ def test_several_labels_with_too_few_items_to_validate_say_what_to_do() -> None:
     graphs = [nx.cycle_graph(5 + i % 4) if i % 2 else nx.star_graph(4 + i % 4) for i in range(30)]
     y = np.array([[i % 2, (i // 2) % 2] for i in range(30)])
     few = GraphClassifier(epochs=1, hidden_channels=8, num_layers=1, validation_share=0.01)
-    with pytest.raises(InputError, match=r"both a 0 and a 1 among the 1 items.* larger share .*validation_share"):
+    with pytest.raises(InputError, match=r"both a 0 and a 1 among 1 item .* larger share .*validation_share"):
         few.fit(graphs, y)
     assert few.set_params(validation_share=0.4).fit(graphs, y).predict(graphs).shape == y.shape

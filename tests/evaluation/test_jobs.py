@@ -27,6 +27,7 @@ from wlhn.evaluation.grids import FOLDER, Grid, grid_document, read_grid
 from wlhn.evaluation.job import Job, JobResult
 from wlhn.evaluation.outcome import Outcome, SplitOutcome, Visited, Work, read_outcome
 from wlhn.evaluation.plan import Plan
+from wlhn.evaluation.progress import Progress
 from wlhn.evaluation.protocols import PROTOCOLS, ten_fold
 from wlhn.files import DRAFT, LOCK, only_writer
 from wlhn.models import WLHN
@@ -199,6 +200,32 @@ def test_an_outcome_grows_without_its_jobs(data: Path, tmp_path: Path, monkeypat
         assert len(done) == further
         assert grown == read_outcome(tmp_path / "grown")
     assert numbers(grown) == numbers(whole)
+
+
+def test_the_announced_total_counts_final_runs_of_old_splits_too(data: Path, tmp_path: Path) -> None:
+    candidates = [Settings.of(**SMALL, epochs=epochs) for epochs in (2, 3)]
+    heard: list[Progress] = []
+    run(data, tmp_path, candidates=candidates, num_splits=2, final_runs=1)
+    run(data, tmp_path, candidates=candidates, num_splits=3, final_runs=2, on_progress=heard.append)
+    assert {each.after for each in heard if each.phase == "selection"} == {4}  # two of the new split, one of each old
+    assert {each.total for each in heard if each.phase == "final runs"} == {4}
+    heard.clear()
+    asked = Evaluation(load(data), candidates, tmp_path / "compared", num_splits=1, on_progress=heard.append)
+    asked.compare_candidates()
+    assert {each.after for each in heard} == {0}
+
+
+def test_voices_of_other_names_are_refused(data: Path, tmp_path: Path) -> None:
+    run(data, tmp_path, num_splits=1, final_runs=2)
+    path = tmp_path / "evaluation.json"
+    outcome = json.loads(path.read_text())
+    outcome["splits"][0]["voices"] = [{"a": 1.0}, {"a": 0.5}]
+    path.write_text(json.dumps(outcome))
+    assert read_outcome(tmp_path).voices == {"a": 0.75}
+    outcome["splits"][0]["voices"] = [{"a": 1}, {}]
+    path.write_text(json.dumps(outcome))
+    with pytest.raises(InputError, match=r"evaluation.json, splits: voices must have the same names in every run"):
+        read_outcome(tmp_path)
 
 
 def test_a_folder_keeps_to_its_plan(data: Path, tmp_path: Path) -> None:

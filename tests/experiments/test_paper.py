@@ -1,6 +1,8 @@
 """The paper's numbers as we keep them agree with what its text says of them; rows and columns can be run."""
 
+import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from wlhn.cli.reproduce import WHAT
 from wlhn.data.registry import KNOWN
 from wlhn.data.variants import split_name
+from wlhn.errors import InputError
 from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.catalogue import ITEMS, TABLE
@@ -94,3 +97,16 @@ def test_times_are_those_of_three_models_on_ten_sets() -> None:
     columns = [column.key for column in read_table("table-graphs").columns]
     assert {name: list(times) for name, times in rows.items()} == dict.fromkeys(("GIN", "HGCN", "WLHN"), columns)
     assert all(rows["WLHN"][name] > rows["GIN"][name] for name in columns)
+
+
+@pytest.mark.parametrize("kind", ["rows", "columns"])
+def test_settings_for_a_row_or_column_that_is_not_there_are_refused(tmp_path: Path, kind: str) -> None:
+    at = {"rows": ["gin"], "columns": ["MUTAG"], "settings": {"num_layers": 2}}
+    table = {"columns": [{"key": "MUTAG"}], "rows": [{"model": "gin"}], "settings_at": [at]}
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(table))
+    assert read_table(str(path)).cells()[0][1].settings == {"num_layers": 2}
+    at[kind] = ["ginn"]
+    path.write_text(json.dumps(table))
+    with pytest.raises(InputError, match=rf"settings_at 0: 'ginn' is not the key of one of the table's {kind}; .*form"):
+        read_table(str(path))

@@ -69,7 +69,7 @@ def test_a_signature_says_what_a_colour_stands_for() -> None:
 
 
 def test_nodes_that_are_not_there_are_refused() -> None:
-    with pytest.raises(InputError, match="expected nodes 0 to 2, found 3 to 3"):
+    with pytest.raises(InputError, match="hierarchy: expected nodes 0 to 2, found 3 to 3"):
         refine(nx.path_graph(3), 1).distance(0, 3)
 
 

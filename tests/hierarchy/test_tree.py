@@ -92,5 +92,5 @@ def test_a_root_must_be_there() -> None:
 
 
 def test_nodes_that_are_not_there_are_refused() -> None:
-    with pytest.raises(InputError, match="expected nodes 0 to 1"):
+    with pytest.raises(InputError, match="tree: expected nodes 0 to 1"):
         Tree(np.array([-1, 0])).distance(0, [1, 2])

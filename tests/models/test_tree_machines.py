@@ -137,3 +137,11 @@ def test_the_matrix_of_all_graphs_says_what_the_tree_of_support_vectors_says(nam
     _, learned_from, _ = batches()
     apart.fit_on_colours(replace(learned_from, taken_from=None), y=torch.from_numpy(y[TRAIN]), task="classification")
     assert all(torch.equal(part, state[key]) for key, part in apart.state_dict().items())
+
+
+def test_some_rows_are_refused_instead_of_passed_over() -> None:
+    model, _ = fitted("wl-linear", MUTAG.y)
+    _, learned_from, _ = batches(False)
+    y, rows = torch.from_numpy(MUTAG.y[TRAIN][:2]), torch.arange(2)
+    with pytest.raises(InputError, match="rows: a machine on the tree learns from all graphs"):
+        model.fit_on_colours(learned_from, y=y, task="classification", rows=rows)

@@ -13,7 +13,7 @@ from wlhn.cli.common.output import Json, print_classes, print_json, scores_in_a_
 from wlhn.cli.common.progress import progress
 from wlhn.cli.common.reading import TargetFlags
 from wlhn.errors import InputError
-from wlhn.words import listed
+from wlhn.words import counted, listed
 
 if TYPE_CHECKING:
     from wlhn.runs.train import TrainedRun
@@ -125,9 +125,8 @@ def _summarise(run: TrainedRun, data: list[str], settings: Settings) -> None:
         f"\n{sizes['train']} {items} to learn from, {sizes['valid']} to decide when to stop, "
         f"{sizes['test']} to test on."
     )
-    epochs = f"{about['epochs']} epoch{'s' * (about['epochs'] != 1)}"
     typer.echo(
-        f"{settings.model} was trained for {epochs} in {about['seconds']:.1f} s; "
+        f"{settings.model} was trained for {counted(about['epochs'], 'epoch')} in {about['seconds']:.1f} s; "
         f"epoch {about['best_epoch']} was the best on the validation {items}."
     )
     if scores["test"] is not None:

@@ -20,6 +20,7 @@ MUTAG_ATOMS = ("C", "N", "O", "F", "I", "Cl", "Br")  # as its README has them
 MUTAG_BONDS = (1.5, 1.0, 2.0, 3.0)  # aromatic, single, double, triple
 ATOM_WORDS = (0, 3, 4, 7, 8)  # of OGB's features: element, charge, hydrogens, aromatic, in a ring
 NEUTRAL = 5  # the code of no charge
+OTHER_CHARGE, OTHER_HYDROGENS = ATOM_CATEGORIES[3] - 1, ATOM_CATEGORIES[4] - 1  # codes of all that have none
 OGB_BONDS = (1.0, 2.0, 3.0, 1.5, 1.0)
 
 
@@ -67,11 +68,30 @@ def _atoms_in_words(dataset: Dataset) -> NDArray[Any]:
     rows, place = np.unique(dataset.graphs.x[:, ATOM_WORDS].astype(int), axis=0, return_inverse=True)
     symbols, words = ELEMENTS.split(), []
     for element, charge, hydrogens, aromatic, ring in rows.tolist():
-        held = "" if not hydrogens else "H" if hydrogens == 1 else f"H{hydrogens}"
-        sign = "" if charge == NEUTRAL else ("+" if charge > NEUTRAL else "−") * abs(charge - NEUTRAL)
         where = "aromatic " if aromatic else "ring " if ring else ""
-        words.append(where + symbols[min(element, len(symbols) - 1)] + held + sign)
+        held, charged = _hydrogens(hydrogens), _charge(charge)
+        apart = " " * (held[-1:].isdigit() and charged[:1].isdigit())
+        words.append(where + symbols[min(element, len(symbols) - 1)] + held + apart + charged)
     return np.array(words, str)[place.ravel()]
+
+
+def _hydrogens(code: int) -> str:
+    """
+    >>> [_hydrogens(code) for code in (0, 1, 2, 9)]
+    ['', 'H', 'H2', 'H?']
+    """
+    return "" if not code else "H" if code == 1 else "H?" if code >= OTHER_HYDROGENS else f"H{code}"
+
+
+def _charge(code: int) -> str:
+    """
+    >>> [_charge(code) for code in (3, 4, 5, 6, 7, 11)]
+    ['2−', '−', '', '+', '2+', '?']
+    """
+    if code >= OTHER_CHARGE:
+        return "?"
+    sign, size = "+" if code > NEUTRAL else "−", abs(code - NEUTRAL)
+    return "" if not size else sign if size == 1 else f"{size}{sign}"
 
 
 def node_columns(dataset: Dataset) -> dict[str, NDArray[Any]]:

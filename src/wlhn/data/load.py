@@ -68,7 +68,7 @@ def load(
     - progress: show bars on standard error
 
     >>> load("mutag")
-    Dataset(MUTAG, graph classification, Graphs(188 graphs, 3371 nodes, 7442 directed edges))
+    Dataset(MUTAG, graph classification, Graphs(188 graphs, 3,371 nodes, 7,442 directed edges))
     """
     options = ReadOptions(
         self_loops, directed, drop_duplicates, task, missing, roles or {}, like, skip_invalid, progress

@@ -52,7 +52,7 @@ def barabasi_albert_density(m: int, *, seed: int = 0) -> Dataset:
     """Table 1, left: density of ego networks in Barabási–Albert graphs.
 
     >>> barabasi_albert_density(5)
-    Dataset(BA-density-5, node regression, Graphs(10 graphs, 10000 nodes, 99500 directed edges))
+    Dataset(BA-density-5, node regression, Graphs(10 graphs, 10,000 nodes, 99,500 directed edges))
     """
     graphs = [nx.barabasi_albert_graph(NODES, m, seed=_seed(seed, k)) for k in range(GRAPHS)]
     return _dataset(f"BA-density-{m}", graphs, "density", ego_density, seed)

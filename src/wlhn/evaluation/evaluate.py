@@ -34,7 +34,7 @@ from wlhn.evaluation.plan import PLAN, Plan, begin, finish
 from wlhn.evaluation.progress import PROGRESS, OnProgress, Progress, ignore_progress
 from wlhn.evaluation.protocols import PROTOCOLS, Protocol
 from wlhn.evaluation.search import Trial, search_each_split
-from wlhn.evaluation.summary import Row, candidate_means, further, in_all, split_outcome, visited, work
+from wlhn.evaluation.summary import Row, candidate_means, merged, split_outcome, visited, with_further_runs, work
 from wlhn.files import check_free, only_writer
 from wlhn.training.metrics import METRICS
 from wlhn.training.problem import depth_of
@@ -108,7 +108,7 @@ class Evaluation:
         with self._claimed():
             plan = begin(self.folder, self.plan, read_plan(self.folder, validation_only=True))
             with self.workers.started(self.shared) as started:
-                _, selection = _Running(self, plan, started).select(even_one=True)
+                _, selection = _Running(self, plan, started).select(alone=True)
             done = [result for row in selection for result in row]
             outcome = ValidationOutcome(plan, done[0].metric, candidate_means(plan, selection), work(done))
             write_outcome(self.folder, outcome)
@@ -168,6 +168,13 @@ class _Running:
         """Those that no outcome speaks of yet."""
         return range(0 if self.before is None else len(self.before.splits), self.num_splits)
 
+    @property
+    def new_final_runs(self) -> list[tuple[int, int]]:
+        """(split, run) of those that no outcome speaks of yet."""
+        old_runs = 0 if self.before is None else self.before.plan.final_runs
+        runs = range(1, self.plan.final_runs + 1)
+        return [(k, run) for k in range(self.num_splits) for run in runs if k in self.new_splits or run > old_runs]
+
     def results(self, phase: str, jobs: Sequence[Job], after: int = 0) -> list[JobResult]:
         """The results of jobs, in their order; jobs that see the same of the data are worked on one after the other."""
         executor, shared, at_once = self.workers
@@ -186,16 +193,20 @@ class _Running:
         given = {"settings": settings, "seed": seed, "test": test, "stops": tuple(stops)}
         return Job.of(self.plan, split=split, split_hash=split_hash, **given)
 
-    def select(self, even_one: bool = False) -> tuple[list[list[int]], list[Row]]:
-        """(the candidates that were tried, their results), new split by new split; a single one needs no selection."""
+    def select(self, alone: bool = False) -> tuple[list[list[int]], list[Row]]:
+        """(the candidates that were tried, their results), new split by new split.
+
+        A single candidate needs no selection, unless selection is `alone`, with no final runs after it.
+        """
         candidates, splits = self.plan.candidates, self.new_splits
+        after = 0 if alone else len(self.new_final_runs)
 
         def trials(phase: str, asked: Sequence[Trial]) -> list[JobResult]:
             jobs = [self.job(splits[k], candidates[c], 0, False, stops) for k, c, stops in asked]
-            return self.results(phase, jobs, after=self.plan.final_runs * len(splits))
+            return self.results(phase, jobs, after)
 
         width = len(candidates)
-        if not splits or (width == 1 and not even_one):
+        if not splits or (width == 1 and not alone):
             return [[0] for _ in splits], [[] for _ in splits]
         if self.plan.search is not None:
             found = search_each_split(candidates, self.plan.search, len(splits), self.plan.seed, trials)
@@ -211,13 +222,7 @@ class _Running:
             plan.candidates[which[best_candidate(row)] if row else 0]
             for which, row in zip(tried, selection, strict=True)
         ]
-        jobs = [
-            self.job(k, chosen[k], run, test=True)
-            for k in range(self.num_splits)
-            for run in range(1, plan.final_runs + 1)
-            if before is None or k >= len(old_splits) or run > before.plan.final_runs
-        ]
-        results = self.results("final runs", jobs)
+        results = self.results("final runs", [self.job(k, chosen[k], run, test=True) for k, run in self.new_final_runs])
         final = [[result for result in results if result.job.split == k] for k in range(self.num_splits)]
         done = [result for row in selection for result in row] + results
         found = [
@@ -226,13 +231,13 @@ class _Running:
         outcome = Outcome(
             plan=plan,
             metric=results[0].metric,
-            splits=tuple(further(*pair) for pair in zip_longest(old_splits, found)),
+            splits=tuple(with_further_runs(*pair) for pair in zip_longest(old_splits, found)),
             visited=visited(plan, selection) if before is None or selection else before.visited,
             largest_radius=max(result.numerics.largest_radius or 0.0 for result in results),
             broken_runs=sum(result.numerics.first_nan is not None for result in done),
             work=work(done),
         )
-        return outcome if before is None else in_all(before, outcome)
+        return outcome if before is None else merged(before, outcome)
 
 
 def best_candidate(results: Row) -> int:

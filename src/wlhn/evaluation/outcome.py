@@ -129,6 +129,8 @@ class Outcome:
             of_runs = (split.valid, split.test_scores, split.seeds, split.valid_loss, split.voices)
             if any(each is not None and len(each) != plan.final_runs for each in of_runs):
                 raise InputError(f"{where}, splits {k}: must have the numbers of {plan.final_runs} final runs")
+        if len({frozenset(run) for split in outcome.splits for run in split.voices or ()}) > 1:
+            raise InputError(f"{where}, splits: voices must have the same names in every run")
         return outcome
 
 

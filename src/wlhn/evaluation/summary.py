@@ -33,7 +33,7 @@ def split_outcome(split: Split, settings: Settings, final: Row) -> SplitOutcome:
     )
 
 
-def further(before: SplitOutcome | None, new: SplitOutcome | None) -> SplitOutcome:
+def with_further_runs(before: SplitOutcome | None, new: SplitOutcome | None) -> SplitOutcome:
     """A split with further final runs of the same settings; what one of both does not say of its runs is left out."""
     if before is None or new is None:
         split = before or new
@@ -44,7 +44,7 @@ def further(before: SplitOutcome | None, new: SplitOutcome | None) -> SplitOutco
     return replace(before, **together)
 
 
-def in_all(before: Outcome, new: Outcome) -> Outcome:
+def merged(before: Outcome, new: Outcome) -> Outcome:
     """A new outcome that stands on one of before: what both took, and what went wrong in either."""
     one, other = before.work, new.work
     names = dict.fromkeys((*one.made_with, *other.made_with))

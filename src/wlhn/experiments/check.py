@@ -19,7 +19,7 @@ from wlhn.experiments.cells import cell_folder, each_cell, part_name
 from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.table import Column, Row, Table
 from wlhn.training.provenance import PORTABLE, code_version, made_with
-from wlhn.words import listed
+from wlhn.words import counted, listed
 
 
 def check_cells(table: Table, request: Request) -> Iterator[Finished]:
@@ -62,7 +62,7 @@ def _checked(dataset: Dataset, column: Column, row: Row, request: Request) -> st
         raise InputError(f"{min(waiting)}: {DIED.reason}")
     if drift:
         raise InputError(_in_words(drift, len(stored), outcome))
-    return f"{len(stored)} run{'s' * (len(stored) > 1)} again, the same"
+    return f"{counted(len(stored), 'run')} again, the same"
 
 
 KINDS = {"test": "test score", "valid": "validation score", "valid_loss": "validation loss"}

@@ -14,6 +14,7 @@ from wlhn.experiments.table import Column, Row, Table, read_paper
 from wlhn.report.blocks import Block, Pictures, TableBlock
 from wlhn.report.depth import depth_accuracy
 from wlhn.report.markdown import plus_minus
+from wlhn.words import counted
 
 
 def depth_table(item: str) -> Table:
@@ -26,7 +27,7 @@ def depth_table(item: str) -> Table:
     rows = [
         Row(
             _key(model, depth),
-            f"{name}, {depth} layer{'s' * (depth > 1)}",
+            f"{name}, {counted(depth, 'layer')}",
             model,
             {"num_layers": depth, "dropout": 0.0},
         )
@@ -54,7 +55,7 @@ def reproduce_depths(item: str, request: Request) -> Iterator[Finished]:
         found = [cells[column.key, _key(m, d)] for m in shown for d in depths]
         folds = min(len(cell.outcome.splits) for cell in found)  # while more are under way: those that all have
         scores = {paper["models"][m]: [_scores(cells[column.key, _key(m, d)], folds) for d in depths] for m in shown}
-        title = f"{column.key}, {folds} fold{'s' * (folds > 1)}"
+        title = f"{column.key}, {counted(folds, 'fold')}"
         for path in in_both_formats(request.folder / item / column.key):
             depth_accuracy(depths, scores, path, metric="test accuracy, percent", title=title)
 

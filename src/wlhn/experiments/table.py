@@ -24,7 +24,10 @@ from wlhn.training.settings import taken_by
 from wlhn.words import listed
 
 FOLDER = Path(__file__).parent / "paper"
-FORM = '{"protocol": NAME, "columns": [{"key": DATA}], "rows": [{"model": MODEL, "name": TEXT, "settings": {…}}]}'
+FORM = (
+    '{"protocol": NAME, "columns": [{"key": DATA}], "rows": [{"model": MODEL, "name": TEXT, "settings": {…}}], '
+    '"settings_at": [{"columns": [DATA], "rows": [MODEL], "settings": {…}}]}, settings_at only where it is needed'
+)
 
 
 @dataclass(frozen=True)
@@ -131,11 +134,22 @@ def read_table(name: str) -> Table:
         ]
         rows = [_row(each, settings, f"{name}, rows {k}") for k, each in enumerate(document.pop("rows"))]
         described = {"title": item, "about": ""} | document
-        return from_json(Table, described, name, only_known=True, columns=tuple(columns), rows=tuple(rows))
+        table = from_json(Table, described, name, only_known=True, columns=tuple(columns), rows=tuple(rows))
+        _check_settings_at(table, name)
+        return table
     except InputError as error:
         raise InputError(f"{error}; a table has the form {FORM}") from None
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{name}: is not a table ({error}); it has the form {FORM}") from None
+
+
+def _check_settings_at(table: Table, name: str) -> None:
+    """Further settings are for rows and columns that are there."""
+    kinds = (("rows", {row.key for row in table.rows}), ("columns", {column.key for column in table.columns}))
+    for k, further in enumerate(table.settings_at):
+        for kind, known in kinds:
+            if strange := [key for key in getattr(further, kind) if key not in known]:
+                raise InputError(f"{name}, settings_at {k}: '{strange[0]}' is not the key of one of the table's {kind}")
 
 
 def _row(row: Mapping[str, Any], settings: Mapping[str, Any], where: str) -> Row:

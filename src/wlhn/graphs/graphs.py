@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wlhn.errors import InputError
 from wlhn.loops.grouping import group_by_target
+from wlhn.words import counted
 
 IntArray = NDArray[np.integer[Any]]
 
@@ -109,8 +110,8 @@ class Graphs:
         return len(self.node_ptr) - 1
 
     def __repr__(self) -> str:
-        graphs = f"{len(self)} graph{'s' * (len(self) != 1)}"
-        return f"Graphs({graphs}, {self.num_nodes} nodes, {self.num_edges} directed edges)"
+        numbers = ((len(self), "graph"), (self.num_nodes, "node"), (self.num_edges, "directed edge"))
+        return f"Graphs({', '.join(counted(*each) for each in numbers)})"
 
     @property
     def num_nodes(self) -> int:

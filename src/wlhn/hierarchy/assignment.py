@@ -140,11 +140,13 @@ def look_up(
 
 
 def _comparable(rows: NDArray[Any], kind: np.dtype[Any] | None) -> Sequence[Hashable]:
-    """Something that equal rows share: text in Python, whatever its width; numbers of one kind as they lie in memory."""
+    """What equal rows share: text in Python, whatever its width; numbers of one kind as they lie in memory."""
     if kind is None:
         text = np.char.decode(rows, "latin-1") if rows.dtype.kind == "S" else rows
         return text.tolist() if text.ndim == 1 else list(map(tuple, text.tolist()))
     array = np.ascontiguousarray(rows, kind)
+    if kind.itemsize > 8:  # long doubles have padding bytes, which may be anything
+        return list(map(tuple, array.tolist()))
     size, whole = kind.itemsize * int(np.prod(array.shape[1:])), array.tobytes()
     return [whole[i : i + size] for i in range(0, size * len(array), size)] if size else [b""] * len(array)
 

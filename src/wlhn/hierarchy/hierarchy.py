@@ -159,7 +159,7 @@ class Hierarchy:
 
     def distance(self, u: ArrayLike, v: ArrayLike) -> IntArray:
         """The WL distance of graph nodes, pair by pair: the path in the tree between their colours at depth T."""
-        u, v = check_nodes(u, self.num_nodes), check_nodes(v, self.num_nodes)
+        u, v = check_nodes(u, self.num_nodes, "hierarchy"), check_nodes(v, self.num_nodes, "hierarchy")
         return 2 * (self.depth + 1 - sum((colour[u] == colour[v]).astype(np.int64) for colour in self.colours))
 
     def distance_histogram(self) -> IntArray:

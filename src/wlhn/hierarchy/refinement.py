@@ -133,7 +133,7 @@ def refine_late(
     graphs: Graphs, edge_code: NDArray[Any], colour: NDArray[Any], above: NDArray[Any], hash_mask: int = ALL_BITS
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | None:
     """One round after another (`above` has the parent of each colour), with the result of `refine_once`: faster where
-    little changes, as on a path. None where that has to do it.
+    little changes, as on a path. None where a full round is needed.
     """
     new, parent, first = (np.empty(len(colour), np.int32) for _ in range(3))
     around = (graphs.row_ptr, graphs.neighbour, edge_code, colour, above)
@@ -229,9 +229,6 @@ def checked(name: str, values: ArrayLike, length: int) -> NDArray[Any]:
             raise InputError(
                 f"{name}: expected integer or text labels, or rows of features (n, d), found {array.dtype}"
             )
-        if array.dtype.itemsize > 8:  # longer ones have padding bytes, which may be anything
-            with np.errstate(over="ignore"):
-                array = array.astype(np.float64)
         if not np.isfinite(array).all():
             row, column = np.argwhere(~np.isfinite(array))[0]
             raise InputError(f"{name}, row {row}, column {column}: expected a number, found {array[row, column]}")

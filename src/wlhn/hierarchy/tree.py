@@ -128,9 +128,9 @@ class Tree:
         return out
 
 
-def check_nodes(node: ArrayLike, count: int) -> IntArray:
+def check_nodes(node: ArrayLike, count: int, where: str = "tree") -> IntArray:
     """Positions of nodes, of which there are so many."""
     node = np.asarray(node)
     if node.size and (node.min() < 0 or node.max() >= count):
-        raise InputError(f"expected nodes 0 to {count - 1}, found {node.min()} to {node.max()}")
+        raise InputError(f"{where}: expected nodes 0 to {count - 1}, found {node.min()} to {node.max()}")
     return node

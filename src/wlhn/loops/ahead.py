@@ -19,8 +19,6 @@ from typing import Any
 
 from numba import types
 
-import wlhn.loops
-
 # The loops of a step and the types they are compiled for, those that take longest first. A letter is a number (i and h
 # integers of 64 and 32 bits, d and f floats, b yes or no), with 1 or 2 behind it a vector or a matrix of such numbers.
 LOOPS = {
@@ -66,6 +64,7 @@ class Partner:
 
     def __init__(self, folder: Path, process: subprocess.Popen[bytes]) -> None:
         self.folder, self.process, self.own = folder, process, set[str]()
+        self.gone = False  # whether to wait for it is in vain: it has ended, or does not go on
 
     def compiled_loop(self, name: str, signature: Any, load: Callable[[], Any]) -> Any:
         """A loop as the partner has compiled it; None if that is left to us."""
@@ -73,8 +72,8 @@ class Partner:
             return None
         limit = time.monotonic() + LONGEST_WAIT
         while not (self.folder / f"{name}.done").exists():
-            if self.process.poll() is not None or time.monotonic() > limit:
-                wlhn.loops.partner = None  # nobody waits for it again
+            self.gone = self.gone or self.process.poll() is not None or time.monotonic() > limit
+            if self.gone:
                 break
             other = next((other for other in LOOPS if self._take(other)), None)
             if other is None:

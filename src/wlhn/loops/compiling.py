@@ -36,6 +36,8 @@ class _LoadedAlone(FunctionCache):
         found, partner = load(), wlhn.loops.partner
         if found is None and partner is not None:
             found = partner.compiled_loop(self._loop, sig, load)
+            if partner.gone:
+                wlhn.loops.partner = None
         return found
 
 

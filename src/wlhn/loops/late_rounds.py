@@ -19,7 +19,7 @@ from wlhn.loops.equality import check_runs
 from wlhn.loops.refinement import first_of_each, node_keys, number_children
 
 Array = NDArray[Any]
-FEW = 1 << 14  # nodes to look at; with more of them a full round, on all threads, is as good
+MOST_CLOSE_LOOKS = 1 << 14  # nodes to look at; with more of them a full round, on all threads, is as good
 
 
 @loop
@@ -67,7 +67,7 @@ def late_round(
             seen[c] = True
         else:
             other[c] = v
-    if used > FEW:
+    if used > MOST_CLOSE_LOOKS:
         return 0
     for c in range(len(above)):
         if seen[c] and other[c] >= 0:

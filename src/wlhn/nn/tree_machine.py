@@ -80,12 +80,14 @@ class TreeMachine(FittedModel):
         """(machines,) which decision values, in which share, are the lead of one of three or more classes."""
 
     def fit_on(self, inputs: Inputs, y: Tensor, task: str, seed: int, rows: Tensor | None) -> None:
+        _check_all_rows(rows)
         self._fit(self.refined(inputs), y, task, seed)
 
     def fit_on_colours(
         self, batch: ColourBatch, *, y: Tensor, task: str, seed: int = 0, rows: Tensor | None = None
     ) -> None:
         """The same from a batch of colours, `rounds` deep or deeper."""
+        _check_all_rows(rows)
         self._fit(hierarchy_of(batch), y, task, seed)
 
     def _fit(self, hierarchy: Hierarchy, y: Tensor, task: str, seed: int) -> None:
@@ -171,6 +173,11 @@ class TreeMachine(FittedModel):
         machines = {0: self.out_channels, 2: 1}.get(classes) or self.num_machines(classes)
         shaped("intercept", memory["intercept"], (machines,), (torch.float64,))
         self.check_numbers(memory, colours, machines)
+
+
+def _check_all_rows(rows: Tensor | None) -> None:
+    if rows is not None:
+        raise InputError("rows: a machine on the tree learns from all graphs that it is given; leave rows out")
 
 
 def constant_answer(y: Array, task: str) -> float | None:

@@ -241,7 +241,7 @@ def _moments(rows: Array, weight: Array, sums: Array, everyone: Everyone) -> Mom
         *total, count = everyone(torch.from_numpy(np.append(sums.sum(axis=0), count))).tolist()
         sums = np.array([total])
     loops.mean_of(sums, count, mean)
-    squares = np.zeros((1 + len(rows) // BLOCK, rows.shape[1]))
+    squares = blocks_of(rows)
     parallel.over_rows(loops.squared_sums, len(squares), rows.size, rows, weight, mean, squares)
     if everyone is not alone:
         squares = everyone(torch.from_numpy(squares.sum(axis=0))).numpy()[None]

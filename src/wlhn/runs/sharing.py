@@ -56,7 +56,7 @@ def push_to_hub(folder: Path, repository: str) -> None:
         api.upload_folder(repo_id=repository, folder_path=folder, allow_patterns=[escape(name) for name in names])
     except Exception as error:  # no token, no network, a name that is not OWNER/NAME: the package has an error for each
         said = " ".join(str(error).split()) or type(error).__name__
-        raise InputError(f"push_to_hub: {repository}: {said} (`hf auth login` says who you are)") from error
+        raise InputError(f"push_to_hub: {repository}: {said} (have you run `hf auth login`?)") from error
 
 
 def model_card(config: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.errors import InputError
+from wlhn.words import counted
 
 Array = NDArray[Any]
 
@@ -156,8 +157,8 @@ def _mean_over_tasks(score: Callable[[Array, Array], float], y: Array, outputs: 
             scores.append(score(y[known, k], outputs[known, k]))
     if not scores:
         raise InputError(
-            f"no column of targets has both a 0 and a 1 among the {len(y)} items to score, which ROC-AUC and average "
-            "precision need; give more items, or hold out a larger share of them (validation_share, or a split)"
+            f"no column of targets has both a 0 and a 1 among {counted(len(y), 'item')} to score, which ROC-AUC and "
+            "average precision need; give more items, or hold out a larger share of them (validation_share, or a split)"
         )
     return float(np.mean(scores))
 

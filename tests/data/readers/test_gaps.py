@@ -140,6 +140,17 @@ def test_a_word_among_numbers_is_said(tmp_path: Path) -> None:
     assert "5 of 6 values are numbers" in str(as_dataset(graph, ["a", "b"] * 3, level="node").notes)
 
 
+def test_many_targets_make_a_short_note(tmp_path: Path) -> None:
+    names = [f"t{k}" for k in range(200)]
+    numbers = ",".join(f"{k}.5" for k in range(200))
+    (tmp_path / "targets.csv").write_text(f"file,{','.join(names)}\na,{numbers}\nb,{numbers}\n")
+    for name in "ab":
+        (tmp_path / f"{name}.edgelist").write_text("x y\n")
+    note = next(note for note in load(tmp_path).notes if "200 targets" in note)
+    assert note.startswith("'t0', 't1', ")
+    assert "'t11', … are taken as 200 targets that are numbers" in note
+
+
 def test_answers_beside_numbers_are_not_silently_numbers(tmp_path: Path) -> None:
     (tmp_path / "targets.csv").write_text("file,toxic,dose\na,1,0.5\nb,0,1.5\n")
     for name in "ab":
@@ -214,7 +225,7 @@ def test_missing_roles_are_named_with_what_would_help(tmp_path: Path) -> None:
         load(tmp_path / "t.csv")
     assert len(load(tmp_path / "t.csv", roles={"structure": "smiles"})) == 2
     (tmp_path / "e.csv").write_text("who,whom\nann,bob\nbob,eve\n")
-    with pytest.raises(InputError, match=r"among who, whom \(`--role NAME=smiles` .*`--role NAME=from --role NAME=to`"):
+    with pytest.raises(InputError, match=r"among who and whom \(`--role NAME=smiles` .*NAME=from --role NAME=to`"):
         load(tmp_path / "e.csv")
     assert load(tmp_path / "e.csv", roles={"who": "from", "whom": "to"}).graphs.num_edges == 4
 

@@ -147,7 +147,7 @@ def test_refused_smiles_are_named_or_left_out(tmp_path: Path) -> None:
         graph_position(dataset, str(dataset.skipped[0].id))
     assert dataset.graph_ids == ["a", "c"]
     assert (dataset.y.tolist(), dataset.task) == ([0.5, 2.5], "regression")
-    assert dataset.notes[0] == "1 molecule skipped that RDKit refuses: b (line 3)"
+    assert dataset.notes[0] == "1 molecule that RDKit refuses was skipped: b (line 3)"
     assert [(skipped.position, skipped.id) for skipped in dataset.skipped] == [(1, "b")]
     assert dataset.summary == "2 graphs, all with a target: 1 regression target; 1 skipped"
     for _ in range(2):  # the second time from the cache
@@ -180,7 +180,7 @@ def test_a_text_column_is_the_target_where_nothing_else_can_be(
 
 def test_two_columns_that_could_be_the_target(tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_text("smiles,compound,kind\nO,water,a\nCCO,ethanol,b\n")
-    with pytest.raises(InputError, match=r"compound, kind.*--role compound=target.*--role compound=ignored"):
+    with pytest.raises(InputError, match=r"'compound' and 'kind'.*--role compound=target.*--role compound=ignored"):
         read_smiles(tmp_path / "m.csv")
     assert read_smiles(tmp_path / "m.csv", ReadOptions(roles={"kind": "target"})).classes == ("a", "b")
 
@@ -234,9 +234,10 @@ def test_molhiv(data_root: Path) -> None:
 
 
 def test_atoms_are_told_apart_in_words_by_what_chemists_name(tmp_path: Path) -> None:
-    (tmp_path / "m.csv").write_text("smiles,y\nCC[O-],0\nc1ccccc1N,1\nC1CC1[NH3+],1\n")
+    (tmp_path / "m.csv").write_text("smiles,y\nCC[O-],0\nc1ccccc1N,1\nC1CC1[NH3+],1\n[W+6],0\n[Fe+2],0\n[SH2+2],1\n")
     dataset = read_smiles(tmp_path / "m.csv")
     words = names_as_seen(dataset, dataset.inputs).tolist()
     assert words[:3] == ["CH3", "CH2", "O−"]
     assert words[3:10] == ["aromatic CH"] * 5 + ["aromatic C", "NH2"]
-    assert words[10:] == ["ring CH2", "ring CH2", "ring CH", "NH3+"]
+    assert words[10:14] == ["ring CH2", "ring CH2", "ring CH", "NH3+"]
+    assert words[14:] == ["W?", "Fe2+", "SH2 2+"]

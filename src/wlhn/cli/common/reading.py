@@ -12,6 +12,7 @@ import typer
 
 from wlhn.cli.common.output import DataRoot, Seed, note
 from wlhn.errors import InputError
+from wlhn.words import counted
 
 if TYPE_CHECKING:
     from wlhn.data import Dataset
@@ -56,7 +57,7 @@ class DataFlags:
         """A data set whose columns are read as those of the training data were."""
         dataset = self.load(data, like=columns)
         if skipped := dataset.skipped:
-            many = f"{len(skipped)} molecule{'s' * (len(skipped) > 1)}"
+            many = counted(len(skipped), "molecule")
             note(f"{dataset.name}: {many} could not be read, the first {skipped[0].id}: {skipped[0].why}")
         return dataset
 

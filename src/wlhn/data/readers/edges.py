@@ -26,7 +26,7 @@ def simple_graphs(
 
     >>> import numpy as np
     >>> simple_graphs(np.array([[0, 0, 1], [1, 1, 1]]), np.array([0, 2]), self_loops=False)
-    (Graphs(1 graph, 2 nodes, 1 directed edges), ('1 duplicate edge dropped', '1 self-loop dropped'))
+    (Graphs(1 graph, 2 nodes, 1 directed edge), ('1 duplicate edge dropped', '1 self-loop dropped'))
     """
     source, target = ends
     row_ptr, neighbour, order = group_by_target(source, target, int(node_ptr[-1]))

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn import words
 from wlhn.data.dataset import Column, Task, is_known
 from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.options import DEFAULTS, ReadOptions
 from wlhn.data.readers.tables import Table
-from wlhn.data.readers.values import GAPS, coded, is_numeric, is_whole, listed, shown
+from wlhn.data.readers.values import GAPS, coded, is_numeric, is_whole, named, shown
 from wlhn.data.splits import PARTS, Split
 from wlhn.errors import InputError
 
@@ -79,7 +78,7 @@ def ask_about(where: str, classes: tuple[Any, ...], missing: str | None) -> None
 
     >>> ask_about("y.csv, column 'y'", (-1, 0, 1), None)
     Traceback (most recent call last):
-    wlhn.errors.InputError: y.csv, column 'y': does -1 among the classes -1, 0, 1 mean unknown? \
+    wlhn.errors.InputError: y.csv, column 'y': does -1 among the classes -1, 0 and 1 mean unknown? \
 `--missing=-1` (missing="-1") says yes, `--missing=` (missing="") that it is a class
     """
     if missing is not None or classes == (-1, 1):
@@ -87,7 +86,7 @@ def ask_about(where: str, classes: tuple[Any, ...], missing: str | None) -> None
     for value in classes:
         if (value == -1 and not isinstance(value, str)) or value in (*GAPS, "?", "-1", "unknown"):
             raise InputError(
-                f"{where}: does {value} among the classes {listed(classes, 6)} mean unknown? "
+                f"{where}: does {value} among the classes {named(classes, most=6)} mean unknown? "
                 f'`--missing={value}` (missing="{value}") says yes, `--missing=` (missing="") that it is a class'
             )
 
@@ -133,7 +132,7 @@ def _one_target(table: Table, column: Column, options: ReadOptions) -> Targets:
     y = coded(values, column.values)
     strange = np.flatnonzero((y < 0) & values.notna().to_numpy())
     if len(strange):
-        known = listed(column.values)
+        known = named(column.values)
         raise InputError(f"{table.at(strange[0])}, column '{name}': must be one of the classes {known}")
     said = f"'{name}': {distinct} different whole numbers, taken as classes (`--task regression`: as numbers)"
     return Targets(y, "classification", column.values, (name,), (said,) if inferred and distinct > 2 else ())
@@ -144,7 +143,7 @@ def _several_targets(table: Table, names: tuple[str, ...], options: ReadOptions)
     text = [name for name in names if not is_numeric(table.frame[name]) and table.frame[name].notna().any()]
     if text:
         raise InputError(
-            f"{table.path}, column '{text[0]}': must be numbers, as there are several targets ({listed(names)}); "
+            f"{table.path}, column '{text[0]}': must be numbers, as there are several targets ({_quoted(names)}); "
             f"`--role {text[0]}=target` makes it the only one, `--role {text[0]}=ignored` leaves it out"
         )
     y = np.stack([_numbers(table, name) for name in names], axis=1)
@@ -164,7 +163,7 @@ def _several_targets(table: Table, names: tuple[str, ...], options: ReadOptions)
 
 
 def _quoted(names: Iterable[str]) -> str:
-    return words.listed(f"'{name}'" for name in names)
+    return named(f"'{name}'" for name in names)
 
 
 def _numbers(table: Table, name: str) -> NDArray[np.float32]:

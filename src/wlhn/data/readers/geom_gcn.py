@@ -43,7 +43,7 @@ def read_geom_gcn(
     >>> _ = (folder / EDGES).write_text("node_id\\tnode_id\\n0\\t1\\n")
     >>> _ = (folder / NODES).write_text("node_id\\tfeature\\tlabel\\n0\\t1,0\\t3\\n1\\t0,1\\t4\\n")
     >>> read_geom_gcn(folder)
-    Dataset(pages, node classification, Graphs(1 graph, 2 nodes, 1 directed edges))
+    Dataset(pages, node classification, Graphs(1 graph, 2 nodes, 1 directed edge))
     """
     path = Path(path)
     x, label = _read_nodes(node_file(path))

@@ -22,7 +22,7 @@ from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.ogb import ATOM_CATEGORIES
 from wlhn.data.readers.options import DEFAULTS, ReadOptions
 from wlhn.data.readers.tables import Table, check_no_features, check_roles, read_table
-from wlhn.data.readers.values import listed, shown
+from wlhn.data.readers.values import named, shown
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
@@ -92,7 +92,8 @@ def _listed(skipped: Sequence[Skipped]) -> tuple[str, ...]:
         return ()
     first = ", ".join(f"{shown(s.id)} (line {s.position + 2})" for s in skipped[:5])
     more = f" and {len(skipped) - 5:,} more" if len(skipped) > 5 else ""
-    return (f"{counted(len(skipped), 'molecule')} skipped that RDKit refuses: {first}{more}",)
+    which = "that RDKit refuses was" if len(skipped) == 1 else "that RDKit refuses were"
+    return (f"{counted(len(skipped), 'molecule')} {which} skipped: {first}{more}",)
 
 
 def _no_smiles(table: Table) -> str:
@@ -106,7 +107,7 @@ def _no_smiles(table: Table) -> str:
             if cells and sum(read) >= 0.8 * len(read):
                 return f"no column is called smiles, but '{name}' looks like it (`--role {name}=smiles`)"
     told = "`--role NAME=smiles` for molecules, `--role NAME=from --role NAME=to` for edges"
-    return f"no column of SMILES and no two of edges' ends are among {listed(table.frame.columns)} ({told})"
+    return f"no column of SMILES and no two of edges' ends are among {named(table.frame.columns)} ({told})"
 
 
 def scaffold_split(smiles: Sequence[str], *, ratios: tuple[float, float] = (0.8, 0.1)) -> Split:

@@ -30,8 +30,8 @@ from wlhn.data.readers.values import (
     categories_of,
     is_numeric,
     is_whole,
-    listed,
     name_of,
+    named,
     shown,
     stands_for,
     typed,
@@ -70,7 +70,7 @@ class Table:
             raise InputError(f"{self.path}: {missing_role(role, self.frame)}")
         if len(names) > 1:
             raise InputError(
-                f"{self.path}: columns {listed(names)} have the role '{role}', and one column can "
+                f"{self.path}: columns {named(names)} have the role '{role}', and one column can "
                 f"(`--role {names[1]}=ignored` leaves one out)"
             )
         values = self.frame[names[0]]
@@ -87,7 +87,7 @@ class Table:
 
 def missing_role(role: Role, frame: pd.DataFrame) -> str:
     """That no column has a role, and how to say which one should."""
-    names = listed(frame.columns)
+    names = named(frame.columns)
     return f"no column among {names} has the role '{role}' (`--role NAME={role}` says which it is)"
 
 
@@ -172,7 +172,7 @@ def check_known(path: Path, frame: pd.DataFrame, like: Sequence[Column]) -> None
     """The features of an earlier data set are here too."""
     for column in like:
         if column.is_feature and column.name not in frame.columns:
-            names = listed(frame.columns)
+            names = named(frame.columns)
             raise InputError(
                 f"{path}: has no column '{column.name}', which the training data have; its columns are {names}"
             )
@@ -183,7 +183,7 @@ def check_roles(options: ReadOptions, *tables: pd.DataFrame) -> None:
     there = [str(name) for table in tables for name in table.columns]
     for name, role in options.roles.items():
         if name not in there:
-            raise InputError(f"role of column '{name}': no such column; there are {listed(there)}")
+            raise InputError(f"role of column '{name}': no such column; there are {named(there)}")
         if role not in ROLES:
             raise InputError(f"role of column '{name}': must be one of {', '.join(ROLES)}, found '{role}'")
 

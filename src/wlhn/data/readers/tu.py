@@ -32,7 +32,7 @@ def read_tu(path: str | Path, *, self_loops: bool = False, task: TaskChoice | No
 
     >>> from wlhn.data.builtin import mutag_folder
     >>> read_tu(mutag_folder())
-    Dataset(MUTAG, graph classification, Graphs(188 graphs, 3371 nodes, 7442 directed edges))
+    Dataset(MUTAG, graph classification, Graphs(188 graphs, 3,371 nodes, 7,442 directed edges))
     """
     with Archive(path) as files:
         return _Reader(files).dataset(self_loops=self_loops, task=task)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.errors import InputError
+from wlhn.words import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,10 +121,9 @@ def shown(value: Any) -> str:
     return text if len(text) <= 40 else text[:40] + "…"
 
 
-def listed(values: Iterable[Any], most: int = 12) -> str:
-    """Values one after another, the first of them where there are many."""
-    every = list(values)
-    return ", ".join(shown(value) for value in every[:most]) + ", …" * (len(every) > most)
+def named(values: Iterable[Any], most: int = 12) -> str:
+    """Values in a sentence, each as an error quotes it, the first of them where there are many."""
+    return listed(map(shown, values), most=most)
 
 
 def check_name(name: str, where: str) -> None:
