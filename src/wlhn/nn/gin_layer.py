@@ -41,12 +41,10 @@ class GINLayer(nn.Module):
         norm = self.norm
         running = None if self.training else self._running
         everyone = norm.everyone if self.training else alone
+        points = None
         if below is not None:
             h, points, moments = layer(x, self._weights, level, below, self.epsilon, norm.eps, running, everyone)
-            if self.training:
-                norm.track(moments)
-            return h, points
-        if self.edge_encoder is None:
+        elif self.edge_encoder is None:
             h, moments = gin(x, self._weights, level, self.epsilon, norm.eps, running, everyone)
         else:
             messages = torch.relu(x[level.pair_row] + self.edge_encoder(edge_x)[level.pair_edge])
@@ -54,7 +52,7 @@ class GINLayer(nn.Module):
             h, moments = gin_of_sums(total, self._weights, level.weight, norm.eps, running, everyone)
         if self.training:
             norm.track(moments)
-        return h
+        return h if points is None else (h, points)
 
     def of_sums(self, total: Tensor) -> Tensor:
         """What becomes of (1 + ε) h_v + Σ h_u in evaluation mode, row by row."""

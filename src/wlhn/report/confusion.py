@@ -34,9 +34,11 @@ def confusion_matrix(counts: ArrayLike, classes: Sequence[Any], path: str | Path
     turned = longest > UPRIGHT
     left, top, side = MARGIN + LETTER * longest, MARGIN, CELL * len(classes)
     below = LETTER * longest if turned else 16.0
-    left = max(left, 4 * len(shortened(title, 80)) - side / 2 + 8)
+    title = shortened(title, 80)
+    half = max(side / 2, 4 * len(title))  # the title may be wider than the matrix
+    left = max(left, half - side / 2 + 8)
     middle = left + side / 2
-    parts = [text(middle, 24, shortened(title, 80), more='font-size="14"')]
+    parts = [text(middle, 24, title, more='font-size="14"')]
     for (i, j), count in np.ndenumerate(counts):
         x, y = left + CELL * j, top + CELL * i
         fill = "#" + "".join(f"{round(255 + (c - 255) * share[i, j]):02x}" for c in BLUE)
@@ -56,5 +58,4 @@ def confusion_matrix(counts: ArrayLike, classes: Sequence[Any], path: str | Path
     aside, under = left - LETTER * longest - 20, top + side + below + 28
     turn = f'transform="rotate(-90 {aside:.1f} {top + side / 2:.1f})"'
     parts += [text(middle, under, "predicted"), text(aside, top + side / 2, "true", more=turn)]
-    half = max(side / 2, 4 * len(shortened(title, 80)))  # the title may be wider than the matrix
     write_svg(path, max(left + side, middle + half) + MARGIN / 2, under + 16, parts)
