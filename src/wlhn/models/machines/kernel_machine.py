@@ -63,7 +63,7 @@ class KernelMachine(TreeMachine):
         self, batch: ColourBatch, *, y: Tensor, task: str, seed: int = 0, rows: Tensor | None = None
     ) -> None:
         self.learned_from = None
-        if batch.taken_from is None or not can_keep(batch.taken_from[0]):
+        if rows is not None or batch.taken_from is None or not can_keep(batch.taken_from[0]):
             super().fit_on_colours(batch, y=y, task=task, seed=seed, rows=rows)
             return
         check_width(batch.x, self.in_channels)
