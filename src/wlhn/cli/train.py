@@ -60,7 +60,7 @@ def train(
         if split >= len(dataset.splits):
             raise InputError(f"--split {split}: {dataset.name} came with {len(dataset.splits)} splits")
         chosen = dataset.splits[split]
-    if not json:
+    if not json and dataset.task != "none":  # without targets there is an error to come, and nothing to announce
         typer.echo(f"{dataset.name}: {dataset.level} {dataset.task}, {dataset.graphs!r}; training {settings.model}")
         typer.echo(dataset.summary)
         edges = [each.name for each in dataset.columns if each.edge and each.role in ("feature", "category")]
