@@ -246,3 +246,13 @@ def test_ids_that_a_spreadsheet_would_run_are_quoted(wlhn: Any, tmp_path: Path) 
     assert wlhn("predict", "run", new, "--out", "said.jsonl")[0] == 0
     said = [str(json.loads(line)["id"]) for line in Path("said.jsonl").read_text().splitlines()]
     assert said == ids
+
+
+@pytest.mark.parametrize("nodes", [3, 30])
+def test_data_without_targets_get_their_error_alone(nodes: int, tmp_path: Path, wlhn: Any) -> None:
+    edges = tmp_path / "edges.csv"
+    edges.write_text("source,target\n" + "".join(f"n{k},n{k + 1}\n" for k in range(nodes)))
+    told = wlhn("train", str(edges), "--out", str(tmp_path / "run"))
+    assert told.code == 2
+    assert not told.out
+    assert "the data have no targets to train on" in told.err

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from wlhn.data.dataset import Dataset
@@ -26,6 +25,7 @@ from wlhn.runs.trained import Trained
 from wlhn.training.answers import answers_on, constant_answer_score
 from wlhn.training.balance import imbalance
 from wlhn.training.fit import Epoch, Fitted, fit
+from wlhn.training.loss import check_targets
 from wlhn.training.problem import Problem
 from wlhn.training.provenance import code_version, data_hash, environment
 from wlhn.training.scores import Scores
@@ -56,9 +56,10 @@ def default_split(dataset: Dataset, seed: int) -> Split:
     >>> default_split(load("MUTAG"), seed=0)
     Split(121 train, 30 valid, 37 test, ...)
     """
+    check_targets(dataset.task, dataset.y, dataset.num_outputs)
     if len(dataset.splits) == 1 and len(dataset.splits[0].train) and len(dataset.splits[0].valid):
         return dataset.splits[0]
-    labelled = dataset.labelled if dataset.task != "none" else np.ones(len(dataset), bool)
+    labelled = dataset.labelled
     if (known := int(labelled.sum())) < 10:
         raise InputError(f"{dataset.name}: {known} items have a target; at least 10 are needed to split them")
     if dataset.level == "node":
