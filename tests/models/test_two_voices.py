@@ -222,7 +222,7 @@ def test_clusters_keep_the_edges_of_their_own_batch() -> None:
 
 
 def test_jobs_of_a_split_share_their_machines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wlhn.models.two_voices._last_fits", None)
+    monkeypatch.setattr("wlhn.models.machines.shared_fits._last", None)
     fits: list[object] = []
     learn = WLOA.fit_on_colours
     monkeypatch.setattr(WLOA, "fit_on_colours", lambda self, *a, **k: fits.append(self) or learn(self, *a, **k))

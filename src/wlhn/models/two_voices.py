@@ -29,6 +29,7 @@ from torch import Tensor, nn
 from wlhn.batching.colour_batch import ColourBatch
 from wlhn.errors import InputError
 from wlhn.models.machines.clusters import Clusters, rows_of_nodes
+from wlhn.models.machines.shared_fits import FittedMachines, LearnedFrom, fitted_once
 from wlhn.models.machines.subtree import WLOA, WLSVM
 from wlhn.models.machines.wl_linear import WLLinear
 from wlhn.models.wlhn import WLHN, WLHNOptions
@@ -75,38 +76,6 @@ class Voice(nn.Module):
     def __init__(self, run_on_colours: Callable[[ColourBatch], Tensor]) -> None:
         super().__init__()
         self.run_on_colours = run_on_colours
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """What fitted machines depend on."""
-
-    train: ColourBatch
-    valid: ColourBatch
-    y: Tensor
-    task: str
-    kind: tuple[str, int, int]  # of machine, clusters, layers
-
-    def same_as(self, other: Split) -> bool:
-        """Whether both are about the same graphs of one hierarchy, with the same features and targets."""
-        if (self.task, self.kind) != (other.task, other.kind) or not torch.equal(self.y, other.y):
-            return False
-        return _same_graphs(self.train, other.train) and _same_graphs(self.valid, other.valid)
-
-
-def _same_graphs(one: ColourBatch, other: ColourBatch) -> bool:
-    if one.taken_from is None or other.taken_from is None:
-        return False
-    hierarchy, graphs, x = one.taken_from
-    if hierarchy is not other.taken_from[0] or not np.array_equal(graphs, other.taken_from[1]):
-        return False
-    if one.edge_x is None or other.edge_x is None:
-        return one.edge_x is other.edge_x and torch.equal(x, other.taken_from[2])
-    return torch.equal(x, other.taken_from[2]) and torch.equal(one.edge_x, other.edge_x)
-
-
-FittedMachines = list[tuple[TreeMachine, float, Tensor]]  # machine, penalty, what it says of the validation items
-_last_fits: tuple[Split, FittedMachines] | None = None
 
 
 class TwoVoices(Model):
@@ -198,26 +167,20 @@ class TwoVoices(Model):
         return {"rounds": self.machine.options.rounds, "svm_penalty": self.penalty, "tree_weight": self.weight}
 
     def _fitted_machines(self, train: ColourBatch, valid: ColourBatch, y: Tensor, task: str) -> FittedMachines:
-        """A machine for each depth and penalty, the preferred of equally good ones first.
+        """A machine for each depth and penalty, the preferred of equally good ones first."""
 
-        They know nothing of the network, so the jobs of a split, which differ in that, share them: those of the last
-        split are kept.
-        """
-        global _last_fits
+        def fit() -> FittedMachines:
+            seen, unseen = map(self.seen_by_machine, (train, valid))
+            penalties = LINEAR_PENALTIES if self.options.tree_machine == "wl-linear" else PENALTIES
+            machines = []
+            for rounds, penalty in product(range(self.options.num_layers + 1), penalties):
+                machine = self._machine(rounds, penalty)
+                machine.fit_on_colours(seen, y=y, task=task, seed=SEED)
+                machines.append((machine, penalty, machine.run_on_colours(unseen)))
+            return machines
+
         kind = self.options.tree_machine, self.options.tree_clusters, self.options.num_layers
-        asked, last = Split(train, valid, y, task, kind), _last_fits
-        if last is not None and asked.same_as(last[0]):
-            return last[1]
-        _last_fits = last = None  # before there are others
-        seen, unseen = map(self.seen_by_machine, (train, valid))
-        penalties = LINEAR_PENALTIES if self.options.tree_machine == "wl-linear" else PENALTIES
-        machines = []
-        for rounds, penalty in product(range(self.options.num_layers + 1), penalties):
-            machine = self._machine(rounds, penalty)
-            machine.fit_on_colours(seen, y=y, task=task, seed=SEED)
-            machines.append((machine, penalty, machine.run_on_colours(unseen)))
-        _last_fits = asked, machines
-        return machines
+        return fitted_once(LearnedFrom(train, valid, y, task, kind), fit)
 
     def seen_by_machine(self, batch: ColourBatch) -> ColourBatch:
         """The batch, or the same graphs with clusters for numbers."""
