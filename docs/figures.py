@@ -9,7 +9,7 @@ import wlhn
 from wlhn.data import load
 from wlhn.embeddings.planar import planar
 from wlhn.report.drawings import refinement_steps, shades_by_depth
-from wlhn.report.matrices import distance_heatmap
+from wlhn.report.plots import distance_heatmap
 from wlhn.report.style import PALETTE, new_figure, quiet, write_figure
 from wlhn.report.trees import disc, tree
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from wlhn.report.pace import Pace
+from wlhn.evaluation.progress import Pace
 
 
 def test_a_new_phase_starts_its_own_pace(monkeypatch: pytest.MonkeyPatch) -> None:

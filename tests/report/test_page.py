@@ -10,9 +10,8 @@ import pytest
 from browser import chromium
 
 from wlhn.experiments.pages import write_report
-from wlhn.report.blocks import TableBlock
 from wlhn.report.html import html_body, html_page
-from wlhn.report.markdown import literal, markdown
+from wlhn.report.markdown import TableBlock, literal, markdown
 
 RESULTS = Path(__file__).parents[2] / "results"
 HOSTILE = "<script>window.hacked=1</script> | *a* `b` [c](javascript:alert(1)) &amp;"

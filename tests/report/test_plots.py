@@ -8,10 +8,8 @@ import pytest
 
 import wlhn
 from wlhn.errors import InputError
-from wlhn.report.agreement import correlation_by_length, distance_panels
-from wlhn.report.depth import depth_accuracy
 from wlhn.report.drawings import layout, refinement_steps, tinted_graph
-from wlhn.report.matrices import distance_heatmap
+from wlhn.report.plots import correlation_by_length, depth_accuracy, distance_heatmap, distance_panels
 from wlhn.report.style import shades
 from wlhn.report.trees import disc, geodesics, tree, tree_layout
 

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from wlhn.errors import InputError
-from wlhn.report.confusion import confusion_matrix
-from wlhn.report.curves import learning_curve
-from wlhn.report.svg import ticks
+from wlhn.report.svg import confusion_matrix, learning_curve, ticks
 
 HOSTILE = ["<script>alert(1)</script>", "a\x00\x1bb", "x" * 500, "\"quoted\" & 'more'"]
 SPACE = "{http://www.w3.org/2000/svg}"

@@ -26,7 +26,7 @@ def score(
 
     All items with a target count, also those that the model was trained on: give it data of their own.
     """
-    from wlhn.report.confusion import confusion_matrix
+    from wlhn.report.svg import confusion_matrix
     from wlhn.runs.run_folder import load_run
     from wlhn.runs.scoring import score as score_data
 

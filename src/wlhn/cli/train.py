@@ -94,8 +94,7 @@ def train(
 
 def _draw(run: TrainedRun) -> None:
     """The learning curve, and, where there are classes, which was taken for which."""
-    from wlhn.report.confusion import confusion_matrix
-    from wlhn.report.curves import learning_curve
+    from wlhn.report.svg import confusion_matrix, learning_curve
 
     history = run.fitted.history
     learning_curve(

@@ -19,9 +19,8 @@ from wlhn.experiments.sections import table_section
 from wlhn.experiments.small_tree import hierarchy_section, reproduce_hierarchy
 from wlhn.experiments.table import Table, is_file, item_key, read_table
 from wlhn.options.checks import check_choice
-from wlhn.report.blocks import Block
 from wlhn.report.live import LivePage, live_page
-from wlhn.report.markdown import anchor
+from wlhn.report.markdown import Block, anchor
 
 PARTS = ("datasets", "models", "grid", "splits", "final_runs", "seed", "workers", "retry_failed")
 FLAGS = {"datasets": "--dataset", "models": "--model", "workers": "--jobs or --executor"}

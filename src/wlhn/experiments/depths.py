@@ -11,9 +11,8 @@ from wlhn.experiments.outcomes import Cell, read_cells
 from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.sections import NOT_RUN, PAGE, what_was_learned
 from wlhn.experiments.table import Column, Row, Table, read_paper
-from wlhn.report.blocks import Block, Pictures, TableBlock
-from wlhn.report.depth import depth_accuracy
-from wlhn.report.markdown import plus_minus
+from wlhn.report.markdown import Block, Pictures, TableBlock, plus_minus
+from wlhn.report.plots import depth_accuracy
 from wlhn.words import counted
 
 

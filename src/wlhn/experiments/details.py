@@ -9,8 +9,7 @@ from wlhn.evaluation.grids import Grid, grid_document
 from wlhn.experiments.outcomes import Cell, against, read_cells
 from wlhn.experiments.sections import NOTES, OURS, Cells
 from wlhn.experiments.table import Column, Row, Table, item_key
-from wlhn.report.blocks import Block, TableBlock
-from wlhn.report.markdown import duration, plus_minus, signed
+from wlhn.report.markdown import Block, TableBlock, duration, plus_minus, signed
 from wlhn.words import listed
 
 ABOUT = """Numbers are means ± standard deviations over splits (each the mean of its final runs; over runs where there

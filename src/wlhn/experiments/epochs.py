@@ -20,7 +20,7 @@ from wlhn.experiments.sections import NOT_RUN, what_was_learned
 from wlhn.experiments.table import command_for, known_key, read_paper
 from wlhn.files import read_json, write_json
 from wlhn.loops.parallel import torch_threads
-from wlhn.report.blocks import Block, TableBlock
+from wlhn.report.markdown import Block, TableBlock
 from wlhn.training.provenance import code_version, data_hash
 from wlhn.words import listed
 

@@ -11,7 +11,7 @@ import numpy as np
 from wlhn.experiments.sections import NOT_RUN, what_was_learned
 from wlhn.experiments.table import command_for, read_paper
 from wlhn.files import read_json
-from wlhn.report.blocks import Block, Pictures, TableBlock
+from wlhn.report.markdown import Block, Pictures, TableBlock
 
 NUMBERS = "figure.json"
 

@@ -18,8 +18,8 @@ from wlhn.experiments.table import read_paper
 from wlhn.experiments.untrained import METHODS, correlation, distances
 from wlhn.files import write_json
 from wlhn.hierarchy import refine
-from wlhn.report.agreement import LEVELS, correlation_by_length, distance_panels
-from wlhn.report.blocks import Block, TableBlock
+from wlhn.report.markdown import Block, TableBlock
+from wlhn.report.plots import LEVELS, correlation_by_length, distance_panels
 from wlhn.training.provenance import code_version, data_hash
 
 DATA, ROUNDS, DIMENSION, TAU, SEEDS = "IMDB-BINARY", 2, 128, 1.0, 3

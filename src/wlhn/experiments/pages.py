@@ -13,9 +13,8 @@ from wlhn.experiments.details import table_details
 from wlhn.experiments.sections import NOTES, PAGE
 from wlhn.experiments.table import item_key
 from wlhn.files import write_text
-from wlhn.report.blocks import Block
 from wlhn.report.html import folded, html_body, html_page
-from wlhn.report.markdown import markdown
+from wlhn.report.markdown import Block, markdown
 
 TITLE = "# Results"
 PREFACE = (

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from wlhn.experiments.outcomes import Cell, published_number, read_cells
 from wlhn.experiments.table import Column, Row, Table, item_key, read_table
-from wlhn.report.blocks import Block, TableBlock
-from wlhn.report.markdown import anchor
+from wlhn.report.markdown import Block, TableBlock, anchor
 from wlhn.words import listed
 
 OURS = "wlhn"  # the row that the paper is about

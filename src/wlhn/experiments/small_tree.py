@@ -14,9 +14,9 @@ from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.untrained import correlation, distances
 from wlhn.files import write_json
 from wlhn.hierarchy import refine
-from wlhn.report.blocks import Block
 from wlhn.report.drawings import refinement_steps, shades_by_depth
-from wlhn.report.matrices import distance_heatmap
+from wlhn.report.markdown import Block
+from wlhn.report.plots import distance_heatmap
 from wlhn.report.trees import disc, tree
 from wlhn.training.provenance import code_version
 

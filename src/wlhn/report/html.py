@@ -13,8 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from wlhn.report.blocks import Block, Pictures, TableBlock
-from wlhn.report.markdown import anchor
+from wlhn.report.markdown import Block, Pictures, TableBlock, anchor
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -14,12 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from wlhn.evaluation.progress import Progress
+from wlhn.evaluation.progress import Pace, Progress
 from wlhn.files import write_text
-from wlhn.report.blocks import TableBlock
 from wlhn.report.html import html_body, html_page
-from wlhn.report.markdown import duration, literal
-from wlhn.report.pace import Pace
+from wlhn.report.markdown import TableBlock, duration, literal
 
 REST = 2.0  # seconds at least between two writes
 REFRESH = 5  # seconds after which a browser reads the page anew

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import typer
 
-from wlhn.report.pace import Pace
+from wlhn.evaluation.progress import Pace
 
 SECONDS_BETWEEN_LINES = 10.0
 
