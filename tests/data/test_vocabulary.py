@@ -18,7 +18,7 @@ from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.models.registry import build_model
 from wlhn.options.training import InputOptions
-from wlhn.runs.documents import read_vocabulary
+from wlhn.runs.run_folder import read_vocabulary
 from wlhn.training.loss import loss
 from wlhn.training.settings import Settings
 

@@ -24,7 +24,7 @@ from wlhn.evaluation import jobs
 from wlhn.evaluation.comparison import compare
 from wlhn.evaluation.evaluate import Evaluation
 from wlhn.evaluation.grids import FOLDER, Grid, grid_document, read_grid
-from wlhn.evaluation.job import Job, JobResult
+from wlhn.evaluation.jobs import Job, JobResult
 from wlhn.evaluation.outcome import Outcome, SplitOutcome, Visited, Work, read_outcome
 from wlhn.evaluation.plan import Plan
 from wlhn.evaluation.progress import Progress

@@ -14,7 +14,7 @@ from tiny import tiny
 from wlhn.data import Dataset
 from wlhn.errors import InputError
 from wlhn.evaluation.evaluate import Evaluation
-from wlhn.evaluation.job import Job, JobResult
+from wlhn.evaluation.jobs import Job, JobResult
 from wlhn.evaluation.outcome import Outcome
 from wlhn.evaluation.progress import Progress
 from wlhn.evaluation.protocols import ten_fold

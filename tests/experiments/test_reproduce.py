@@ -13,7 +13,7 @@ from running import start, wait_until, wlhn
 from wlhn.data.dataset import Dataset
 from wlhn.data.load import load
 from wlhn.errors import InputError, UnavailableError
-from wlhn.experiments import cells, epochs, large_tree
+from wlhn.experiments import cells, epochs, trees
 from wlhn.experiments.catalogue import ITEMS
 from wlhn.experiments.pages import write_report
 
@@ -387,7 +387,7 @@ def test_times_are_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_figures_of_trees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(large_tree, "DATA", "karate")
+    monkeypatch.setattr(trees, "DATA", "karate")
     names = {"figure-hierarchy": ("refinement", "tree", "disc", "heatmap"), "figure-distances": ("distances", "tau")}
     bytes_before: dict[Path, bytes] = {}
     for _ in range(2):

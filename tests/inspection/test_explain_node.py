@@ -16,8 +16,8 @@ from wlhn.data import as_dataset
 from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
+from wlhn.inspection.attribution import average, divide, reached
 from wlhn.inspection.explain import explain, explain_node
-from wlhn.inspection.neighbourhood import average, divide, reached
 from wlhn.models import WLHN
 from wlhn.nn.soft_edges import SoftEdges
 from wlhn.runs.train import train

@@ -17,7 +17,7 @@ from wlhn.graphs import Graphs
 from wlhn.hierarchy import refine
 from wlhn.models.registry import build_model, model_class
 from wlhn.options.training import InputOptions
-from wlhn.runs.documents import read_vocabulary
+from wlhn.runs.run_folder import read_vocabulary
 from wlhn.training.settings import Settings
 
 

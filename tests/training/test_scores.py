@@ -13,9 +13,8 @@ from wlhn.data.dataset import Dataset
 from wlhn.data.splits import Split, stratified_folds
 from wlhn.documents import from_json
 from wlhn.errors import InputError
-from wlhn.runs.scoring import score, targets_for
 from wlhn.runs.train import default_split, train
-from wlhn.runs.trained import Trained
+from wlhn.runs.trained import Trained, score, targets_for
 from wlhn.training.balance import balanced_weights, imbalance
 from wlhn.training.fit import fit
 from wlhn.training.loss import loss

@@ -30,8 +30,8 @@ from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.evaluation.evaluate import JOBS, Evaluation
 from wlhn.evaluation.grids import read_grid
-from wlhn.evaluation.job import JobResult
 from wlhn.evaluation.job_folder import read_result
+from wlhn.evaluation.jobs import JobResult
 from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.loops.parallel import torch_threads
 from wlhn.training.settings import Settings

@@ -90,7 +90,7 @@ def predict(
 
 def scores_if_any(trained: Trained, dataset: Dataset, outputs: list[Any]) -> Scores | None:
     """How good answers are where the data have targets that can be compared."""
-    from wlhn.runs.scoring import score, targets_for
+    from wlhn.runs.trained import score, targets_for
 
     try:
         targets_for(trained, dataset)

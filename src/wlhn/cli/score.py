@@ -28,7 +28,7 @@ def score(
     """
     from wlhn.report.svg import confusion_matrix
     from wlhn.runs.run_folder import load_run
-    from wlhn.runs.scoring import score as score_data
+    from wlhn.runs.trained import score as score_data
 
     trained = load_run(run)
     if out is not None and not trained.classes:

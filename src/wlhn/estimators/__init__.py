@@ -5,7 +5,6 @@ for each node of all graphs in a row, or one array for each graph. A share of th
 choose the epoch. Fitted estimators are saved as run folders, which `wlhn predict` reads too.
 """
 
-from wlhn.estimators.embedder import GraphEmbedder
-from wlhn.estimators.supervised import GraphClassifier, GraphRegressor, NodeClassifier, NodeRegressor
+from wlhn.estimators.estimators import GraphClassifier, GraphEmbedder, GraphRegressor, NodeClassifier, NodeRegressor
 
 __all__ = ["GraphClassifier", "GraphEmbedder", "GraphRegressor", "NodeClassifier", "NodeRegressor"]

@@ -18,23 +18,28 @@ from wlhn.data.dataset import Dataset
 from wlhn.data.splits import splits_hash
 from wlhn.errors import InputError
 from wlhn.evaluation.executor import Workers
-from wlhn.evaluation.job import Job, JobResult
 from wlhn.evaluation.job_folder import run_jobs
-from wlhn.evaluation.jobs import Shared, Started
+from wlhn.evaluation.jobs import Job, JobResult, Shared, Started
 from wlhn.evaluation.outcome import (
     OUTCOME,
     VALIDATION,
     Outcome,
+    Row,
     ValidationOutcome,
+    candidate_means,
+    merged,
     read_outcome,
     read_plan,
+    split_outcome,
+    visited,
+    with_further_runs,
+    work,
     write_outcome,
 )
 from wlhn.evaluation.plan import PLAN, Plan, begin, finish
 from wlhn.evaluation.progress import PROGRESS, OnProgress, Progress, ignore_progress
 from wlhn.evaluation.protocols import PROTOCOLS, Protocol
 from wlhn.evaluation.search import Trial, search_each_split
-from wlhn.evaluation.summary import Row, candidate_means, merged, split_outcome, visited, with_further_runs, work
 from wlhn.files import check_free, only_writer
 from wlhn.training.metrics import METRICS
 from wlhn.training.problem import depth_of

@@ -1,20 +1,29 @@
-"""Who does the jobs: local processes or a Ray cluster, one thread for each job, so that numbers do not depend on it."""
+"""Who does the jobs: local processes or a Ray cluster, one thread for each job, so that numbers do not depend on it.
+
+Ray keeps one copy of what jobs share on each node, in shared memory. A task gives its result back to the driver, which
+writes it: nodes need the package, not our disk. A task that a worker or a node took with it is begun again elsewhere;
+a driver that was killed takes its tasks with it, and one that starts anew finds the results of those that were done.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import platform
 import signal
 import threading
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from wlhn.errors import InputError
 from wlhn.evaluation.jobs import Shared, Started, share_here
 from wlhn.loops.parallel import torch_threads
 from wlhn.options.checks import check_choice
+from wlhn.training.provenance import code_version
+from wlhn.training.ray_cluster import connected, import_ray
 
 
 @dataclass(frozen=True)
@@ -45,7 +54,7 @@ class Workers:
         """Workers that have what the jobs of an evaluation share."""
         if self.executor == "local":
             return local_workers(self.processes or 1, shared)
-        from wlhn.evaluation.ray_executor import ray_workers
+        from wlhn.evaluation.executor import ray_workers
 
         return ray_workers(self.address, shared)
 
@@ -88,3 +97,39 @@ def _leave_with_parent() -> None:
     assert parent is not None
     parent.join()
     os._exit(1)
+
+
+RETRIES = 5  # of a task whose worker or node died; a task that raises an error is not begun again
+
+
+class RayExecutor(Executor):
+    """Ray tasks as `concurrent.futures` has them."""
+
+    def __init__(self) -> None:
+        ray = import_ray()
+        self._task = ray.remote(num_cpus=1, max_retries=RETRIES)(_run_here)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = self._task.remote(code_version(), fn, *args, **kwargs).future()
+        return future
+
+
+@contextmanager
+def ray_workers(address: str | None, shared: Shared) -> Iterator[Started]:
+    """An executor of the cluster at an address, and a reference to what jobs share, of which each node has one copy.
+
+    Leaving the block ends the tasks that are under way.
+    """
+    with connected(address):
+        ray = import_ray()
+        yield Started(RayExecutor(), ray.put(shared), int(ray.cluster_resources().get("CPU", 1)))
+
+
+def _run_here(version: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """What a worker does. Other code could give other numbers, so it refuses."""
+    if code_version() != version:
+        raise InputError(
+            f"{platform.node()} has wlhn {code_version()}, but the jobs come from {version}; install that version there"
+        )
+    with torch_threads(1):
+        return fn(*args, **kwargs)

@@ -18,8 +18,7 @@ from typing import Any
 
 from wlhn.documents import from_json, to_json
 from wlhn.errors import InputError
-from wlhn.evaluation.job import DIED, Failure, Job, JobResult
-from wlhn.evaluation.jobs import checkpoint_path, try_jobs
+from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, checkpoint_path, try_jobs
 from wlhn.files import read_json, remove_drafts, write_json, write_text
 
 

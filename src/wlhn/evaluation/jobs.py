@@ -1,11 +1,14 @@
-"""Doing jobs: a pure function from a spec, and the data it is about, to one result.
+"""A job of an evaluation, one training run: its spec, what comes of it, and who does it.
 
-Any `concurrent.futures.Executor` can do the work, on any machine. What all jobs of an evaluation share (data, splits,
-models from outside) travels once to each worker, not with each job.
+A job is a pure function from its spec, and the data it is about, to one result. Any `concurrent.futures.Executor` can
+do the work, on any machine. What all jobs of an evaluation share (data, splits, models from outside) travels once to
+each worker, not with each job.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import platform
 import sys
 import time
@@ -19,18 +22,87 @@ from typing import Any, NamedTuple
 
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import Split
+from wlhn.documents import to_json
 from wlhn.errors import InputError
-from wlhn.evaluation.job import Failure, Job, JobResult
+from wlhn.evaluation.plan import Plan
 from wlhn.evaluation.protocols import Score
-from wlhn.evaluation.pruning import behind, curve, epochs_of
+from wlhn.evaluation.pruning import Stop, behind, curve, epochs_of
 from wlhn.loops.parallel import torch_threads
 from wlhn.models.registry import MODELS
 from wlhn.nn.capabilities import HasVoices
 from wlhn.plugins import load_sources, loaded_sources
 from wlhn.training.answers import Answers, answers_on
 from wlhn.training.fit import fit
+from wlhn.training.numerics import Numerics
 from wlhn.training.problem import Problem, depth_of
 from wlhn.training.provenance import code_version, made_with
+from wlhn.training.scores import Scores
+from wlhn.training.settings import Settings
+
+
+@dataclass(frozen=True)
+class Job:
+    """One training run of an evaluation. With `test` false the test items are not looked at."""
+
+    data: str
+    data_hash: str
+    protocol: str
+    protocol_seed: int
+    split: int
+    split_hash: str
+    settings: Settings
+    seed: int
+    test: bool
+    stops: tuple[Stop, ...] = ()  # what it has to reach by when, not to be stopped
+
+    @staticmethod
+    def of(plan: Plan, **rest: Any) -> Job:
+        """A job of an evaluation with this plan; the rest of its fields by name."""
+        return Job(data=plan.data, data_hash=plan.data_hash, protocol=plan.protocol, protocol_seed=plan.seed, **rest)
+
+    @property
+    def name(self) -> str:
+        """Readable, and different for different jobs."""
+        digest = hashlib.sha256(json.dumps(to_json(self), sort_keys=True).encode()).hexdigest()[:12]
+        return f"{'final' if self.test else 'select'}-split{self.split}-seed{self.seed}-{digest}"
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """What came of a job."""
+
+    job: Job
+    metric: str
+    valid: float
+    valid_loss: float
+    test: float | None  # None where test items were not looked at
+    best_epoch: int
+    epochs: int
+    curve: tuple[float, ...]  # the best validation metric at each rung (`wlhn.evaluation.pruning`)
+    stopped: bool  # as hopeless
+    numerics: Numerics
+    version: str
+    machine: str
+    seconds: float
+    scores: Scores | None = None  # every metric on the test items
+    chosen: Mapping[str, float] = field(default_factory=dict)  # by a model that fits something after its network
+    voices: Mapping[str, float] = field(default_factory=dict)  # test scores of the parts of an averaging model
+    made_with: Mapping[str, str] = field(default_factory=dict)  # processor and libraries; older results do not say
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a job has no result: the traceback, or a sentence."""
+
+    error: str
+
+    @property
+    def reason(self) -> str:
+        """In a line."""
+        return self.error.strip().splitlines()[-1].removeprefix(f"{InputError.__module__}.{InputError.__name__}: ")
+
+
+DIED = Failure("its process died")
 
 
 @dataclass(frozen=True, eq=False)

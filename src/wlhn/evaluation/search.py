@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wlhn.errors import InputError
-from wlhn.evaluation.job import JobResult
+from wlhn.evaluation.jobs import JobResult
 from wlhn.evaluation.pruning import Stop, epochs_of, rungs, stops
 from wlhn.training.metrics import METRICS
 from wlhn.training.settings import Settings

@@ -13,11 +13,10 @@ from wlhn.experiments.cells import part_name, reproduce_table
 from wlhn.experiments.check import check_cells, stored_portably
 from wlhn.experiments.depths import depth_table, depths_section, reproduce_depths
 from wlhn.experiments.epochs import reproduce_times, times_section
-from wlhn.experiments.large_tree import distances_section, reproduce_distances
 from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.sections import table_section
-from wlhn.experiments.small_tree import hierarchy_section, reproduce_hierarchy
 from wlhn.experiments.table import Table, is_file, item_key, read_table
+from wlhn.experiments.trees import figure_section, reproduce_distances, reproduce_hierarchy
 from wlhn.options.checks import check_choice
 from wlhn.report.live import LivePage, live_page
 from wlhn.report.markdown import Block, anchor
@@ -47,8 +46,8 @@ ITEMS: dict[str, Item] = {
     "table-time": Item(reproduce_times, times_section, takes=("datasets",)),
     "table-feature-noise": TABLE,
     "table-structure-noise": TABLE,
-    "figure-hierarchy": Item(reproduce_hierarchy, hierarchy_section, takes=("seed",)),
-    "figure-distances": Item(reproduce_distances, distances_section, takes=("seed",)),
+    "figure-hierarchy": Item(reproduce_hierarchy, figure_section, takes=("seed",)),
+    "figure-distances": Item(reproduce_distances, figure_section, takes=("seed",)),
     "figure-oversmoothing": Item(reproduce_depths, depths_section, table=depth_table),
 }
 

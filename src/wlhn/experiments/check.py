@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
 from wlhn.evaluation.evaluate import Evaluation
-from wlhn.evaluation.job import DIED, Failure, Job, JobResult
-from wlhn.evaluation.jobs import try_jobs
+from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, try_jobs
 from wlhn.evaluation.outcome import OUTCOME, Outcome, Work, read_outcome
 from wlhn.evaluation.progress import Progress
 from wlhn.experiments.cells import cell_folder, each_cell, part_name

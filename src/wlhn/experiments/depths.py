@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from wlhn.experiments.cells import run_cells
-from wlhn.experiments.figure import in_both_formats
 from wlhn.experiments.outcomes import Cell, read_cells
 from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.sections import NOT_RUN, PAGE, what_was_learned
 from wlhn.experiments.table import Column, Row, Table, read_paper
 from wlhn.report.markdown import Block, Pictures, TableBlock, plus_minus
 from wlhn.report.plots import depth_accuracy
+from wlhn.report.style import in_both_formats
 from wlhn.words import counted
 
 

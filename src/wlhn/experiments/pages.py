@@ -9,8 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from wlhn.experiments.catalogue import ITEMS, Item, item_named
-from wlhn.experiments.details import table_details
-from wlhn.experiments.sections import NOTES, PAGE
+from wlhn.experiments.sections import NOTES, PAGE, table_details
 from wlhn.experiments.table import item_key
 from wlhn.files import write_text
 from wlhn.report.html import folded, html_body, html_page

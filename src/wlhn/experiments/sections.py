@@ -1,16 +1,18 @@
-"""A table's part of RESULTS.md: ours beside the paper's in one look, and what WLHN's row says against the paper's.
+"""What is written of a table: its part of RESULTS.md, ours beside the paper's in one look, and its own page.
 
-Every number links to the item's own page (`wlhn.experiments.details`). What was learned is said by people, in
-`results/ITEM/NOTES.md`, whose first paragraph is shown here.
+Every number links to that page, `results/ITEM/README.md`, which has every cell with splits, settings, time, version and
+command. What was learned is said by people, in `results/ITEM/NOTES.md`, whose first paragraph is shown.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from wlhn.experiments.outcomes import Cell, published_number, read_cells
+from wlhn.errors import InputError
+from wlhn.evaluation.grids import Grid, grid_document
+from wlhn.experiments.outcomes import Cell, against, published_number, read_cells
 from wlhn.experiments.table import Column, Row, Table, item_key, read_table
-from wlhn.report.markdown import Block, TableBlock, anchor
+from wlhn.report.markdown import Block, TableBlock, anchor, duration, plus_minus, signed
 from wlhn.words import listed
 
 OURS = "wlhn"  # the row that the paper is about
@@ -74,3 +76,101 @@ def _both(cell: Cell | None, row: Row, column: Column, digits: int, page: str) -
         return f"–{theirs}"
     spread = "" if cell.std is None else f" ± {cell.std:.{digits}f}"
     return f"[{cell.mean:.{digits}f}]({page}#{anchor(column.key)}){spread}{cell.marks}{theirs}"
+
+
+ABOUT = """Numbers are means ± standard deviations over splits (each the mean of its final runs; over runs where there
+is one split; divided by their number, not by one less), in the paper's units. "Against WLHN" is the mean difference on
+the same splits, with p of the corrected resampled t-test (Nadeau and Bengio). Time is the sum of the wall clocks of a
+cell's jobs, on one thread each, on a machine that may have been busy. The command at the end of a line makes it again,
+in a folder `again`; the version is that of the code that did the work, or versions, where a cell was filled over time.
+`wlhn reproduce ITEM --check 1` does one run of each cell again and compares it to the last digit."""
+
+
+def table_details(item: str, table: Table, results: Path) -> list[Block]:
+    """All that is known of a table whose cells are evaluations."""
+    key, cells = item_key(item), read_cells(table, results)
+    parts: list[Block] = [ABOUT]
+    if (results / key / NOTES).exists():
+        parts.append(f"What was tried, and what is known: [{NOTES}]({NOTES}).")
+    parts += [_grid(grid) for grid in sorted({cell.outcome.plan.grid for cell in cells.values()})]
+    run = [c for c in table.columns if c.item == key and any(column == c.key for column, _ in cells)]
+    parts += [block for column in run for block in _column(table, column, cells)]
+    missing = [c.key for c in table.columns if c.item == key and c not in run]
+    if missing:
+        parts.append(f"Not run at all: {listed(missing)}.")
+    return parts
+
+
+def _grid(grid: str) -> str:
+    try:
+        document = grid_document(grid)
+    except InputError:  # a file that is gone
+        document = Grid()
+    return f"Grid `{grid}`: {document.about} It leaves out: {document.leaves_out}"
+
+
+def _column(table: Table, column: Column, cells: Cells) -> list[Block]:
+    """All that is known of one column."""
+    rows = [row for row in table.rows if row.columns is None or column.key in row.columns]
+    present = [(row, cells[column.key, row.key]) for row in rows if (column.key, row.key) in cells]
+    missing = [f"`{row.key}`" for row in rows if (column.key, row.key) not in cells]
+    header = ["model", "ours", "paper", "difference", "splits × runs", "settings", "against WLHN"]
+    header += ["time", "version", "again"]
+    ours = cells.get((column.key, OURS))
+    lines = [_line(column.item, row, cell, table.digits, ours) for row, cell in present]
+    parts: list[Block] = [f"## {column.key}", TableBlock(header, lines)]
+    if not all(cell.same_grid for _, cell in present):
+        parts.append("‡ the grid of this name has other settings now.")
+    parts += [*_voices(table, present), _splits_and_seeds(column, present), *_made_with(present)]
+    if missing:
+        parts.append(f"Not run: {listed(missing)}.")
+    return parts
+
+
+def _voices(table: Table, present: list[tuple[Row, Cell]]) -> list[Block]:
+    """What the parts of averaging models score alone, in the same runs."""
+    return [
+        f"{row.name}: alone, in the same runs, "
+        + listed([f"the {name} has {cell.scale * mean:.{table.digits}f}" for name, mean in voices.items()])
+        + "."
+        for row, cell in present
+        if (voices := cell.outcome.voices)
+    ]
+
+
+def _splits_and_seeds(column: Column, present: list[tuple[Row, Cell]]) -> str:
+    """What the numbers of a column depend on beside their settings, and where these stand."""
+    outcomes = [cell.outcome for _, cell in present]
+    hashes = listed(sorted({f"`{outcome.plan.splits_hash}`" for outcome in outcomes}))
+    seeds = listed([str(seed) for seed in sorted({s for o in outcomes for split in o.splits for s in split.seeds})])
+    return (
+        f"Splits {hashes}; seeds of final runs: {seeds}. Settings, seeds and scores of each split: "
+        f"`{column.key}/MODEL/evaluation.json`."
+    )
+
+
+def _made_with(present: list[tuple[Row, Cell]]) -> list[Block]:
+    """Processors and libraries, with the rows that they made; older outcomes do not say."""
+    rows: dict[str, list[str]] = {}
+    for row, cell in present:
+        words = [f"{name} {value}" for name, value in cell.outcome.work.made_with.items()]
+        rows.setdefault(", ".join(words), []).append(row.name)
+    rows.pop("", None)
+    return [f"Made with: {'; '.join(f'{listed(names)}: {what}' for what, names in rows.items())}."] if rows else []
+
+
+def _line(item: str, row: Row, cell: Cell, digits: int, ours: Cell | None) -> list[str]:
+    paper = cell.paper
+    outcome = cell.outcome
+    return [
+        row.name,
+        plus_minus(cell.mean, cell.std, digits),
+        plus_minus(*paper, digits) if paper else str(row.paper.get(cell.column.key, "–")),
+        signed(cell.mean - paper[0], digits) if paper else "–",
+        cell.extent,
+        cell.choice,
+        against(cell, ours, digits),
+        duration(outcome.work.seconds),
+        outcome.work.version,
+        cell.command(item),
+    ]

@@ -2,6 +2,9 @@
 
 Nothing in it is compressed, and arrays start at multiples of 64 bytes, so large ones are mapped into memory instead of
 read: a hierarchy may be larger than that. Each array is checked once, against the zip's checksum.
+
+What comes from a file is not trusted. Compiled loops use colours, parents and offsets as places in memory, so each must
+be in its range: one pass over the arrays, a piece at a time where they are mapped from a large file.
 """
 
 from __future__ import annotations
@@ -20,7 +23,88 @@ from numpy.typing import NDArray
 
 from wlhn.errors import InputError
 from wlhn.files import replacing
-from wlhn.hierarchy.checks import check_arrays
+
+PIECE = 1 << 20  # rows at a time
+STARTS = ("uniform", "degree", "label", "features", "given")
+Arrays = dict[str, NDArray[Any]]
+
+
+def check_arrays(meta: dict[str, Any], arrays: Arrays) -> None:
+    """Every array of a hierarchy has its type, length and range, or an `InputError` names the one that has not."""
+    depth, directed = meta.get("depth"), meta.get("directed", False)
+    if type(depth) is not int or depth < 0 or meta.get("start") not in STARTS or type(directed) is not bool:
+        raise InputError(f"meta: must have a depth of 0 or more, a known start and directed, found {str(meta)[:80]}")
+    nodes = int(_offsets("node_ptr", _integers(arrays, "node_ptr"))[-1])
+    colours = 1  # of the depth before; at first, the root
+    for t in range(depth + 1):
+        above, parent = colours, _integers(arrays, f"parents_{t}", None, colours)
+        _rising(f"parents_{t}", parent)
+        colours = len(parent)
+        colour = _integers(arrays, f"colours_{t}", nodes, colours)
+        if t == 0:
+            _check_values("initial_values", arrays.get("initial_values"), colours)
+            continue
+        _check_descent(t, colour, parent, arrays[f"colours_{t - 1}"])
+        _check_signature(t, arrays, colours, above, directed)
+    if "edge_values" in arrays:
+        _check_values("edge_values", arrays["edge_values"], None)
+    if "node_ids" in arrays and arrays["node_ids"].shape != (nodes,):
+        raise InputError(f"node_ids: must be {nodes}, one for each node, found shape {arrays['node_ids'].shape}")
+
+
+def _check_descent(t: int, colour: NDArray[Any], parent: NDArray[Any], before: NDArray[Any]) -> None:
+    for first in range(0, len(colour), PIECE):
+        rows = slice(first, first + PIECE)
+        if not np.array_equal(parent[colour[rows]], before[rows]):
+            raise InputError(f"colours_{t}: a node's colour must descend from its colour at depth {t - 1}")
+
+
+def _check_signature(t: int, arrays: Arrays, colours: int, above: int, directed: bool) -> None:
+    colour = _integers(arrays, f"colour_{t}", None, above)
+    _offsets(f"ptr_{t}", _integers(arrays, f"ptr_{t}", colours + 1), len(colour))
+    labels = arrays["edge_values"].shape[0] if "edge_values" in arrays and arrays["edge_values"].ndim else 1
+    _integers(arrays, f"edge_{t}", len(colour), 2 * labels if directed else labels)
+    times = _integers(arrays, f"times_{t}", len(colour))
+    if len(times) and times.min() < 1:
+        raise InputError(f"times_{t}: must be 1 or more, found {times.min()}")
+
+
+def _integers(arrays: Arrays, name: str, length: int | None = None, below: int | None = None) -> NDArray[Any]:
+    """One row of so many integers from 0 up to, and without, `below`."""
+    if name not in arrays:
+        raise InputError(f"{name}: is missing")
+    values = arrays[name]
+    if values.ndim != 1 or values.dtype.kind != "i" or not values.dtype.isnative:
+        raise InputError(f"{name}: must be one row of integers, found shape {values.shape} of {values.dtype}")
+    if length is not None and len(values) != length:
+        raise InputError(f"{name}: must be {length} numbers, found {len(values)}")
+    if below is not None and len(values) and not 0 <= values.min() <= values.max() < below:
+        raise InputError(f"{name}: must be numbers from 0 to {below - 1}, found {values.min()} to {values.max()}")
+    return values
+
+
+def _offsets(name: str, values: NDArray[Any], last: int | None = None) -> NDArray[Any]:
+    if not len(values) or values[0] != 0 or (last is not None and values[-1] != last):
+        raise InputError(f"{name}: must begin with 0 and end with the number of entries")
+    _rising(name, values)
+    return values
+
+
+def _rising(name: str, values: NDArray[Any]) -> None:
+    for first in range(0, max(len(values) - 1, 0), PIECE):
+        piece = values[first : first + PIECE + 1]
+        if (piece[1:] < piece[:-1]).any():
+            raise InputError(f"{name}: must never fall")
+
+
+def _check_values(name: str, values: NDArray[Any] | None, length: int | None) -> None:
+    if values is None:
+        raise InputError(f"{name}: is missing")
+    if values.dtype.kind not in "biufUS" or not values.dtype.isnative or values.ndim not in (1, 2):
+        raise InputError(f"{name}: must be rows of numbers or texts, found shape {values.shape} of {values.dtype}")
+    if length is not None and len(values) != length:
+        raise InputError(f"{name}: must be {length} rows, one for each colour, found {len(values)}")
+
 
 FORMAT = 1
 MAPPED = 1 << 20  # bytes; smaller arrays are simply read

@@ -1,7 +1,7 @@
 """Why a model said what it said of a graph or of a node: its answer divided among nodes, and summed over colours.
 
 Of a graph by its sum over nodes (`wlhn.inspection.attribution`), of a node by how those it listens to differ from the
-average (`wlhn.inspection.neighbourhood`).
+average (`wlhn.inspection.attribution`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from wlhn.batching.refined import make_quotient
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import Hierarchy, refine
-from wlhn.inspection.attribution import contributions
-from wlhn.inspection.neighbourhood import average, divide, neighbourhood, reached
+from wlhn.inspection.attribution import average, contributions, divide, neighbourhood, reached
 from wlhn.models.registry import MODELS
 from wlhn.nn.capabilities import AnswersDepthByDepth, HasVoices, SumsOverColours, SumsOverNodes
 from wlhn.runs.trained import Trained

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from wlhn.errors import InputError
-from wlhn.hierarchy.checks import check_arrays
 from wlhn.hierarchy.hierarchy import Signature
+from wlhn.hierarchy.storage import check_arrays
 
 TASKS = ("classification", "binary", "regression")
 NEEDED, OPTIONAL = ("x", "edge_index", "batch", "y", "task", "seed"), ("edge_attr", "rows")

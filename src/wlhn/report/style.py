@@ -74,3 +74,12 @@ def write_figure(figure: Figure, path: str | Path) -> None:
         raise InputError(f"{path}: the name must end in .svg or .png")
     with rc_context({"svg.hashsalt": "wlhn"}), replacing(path) as draft:
         figure.savefig(draft, dpi=300, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def in_both_formats(path: Path) -> tuple[Path, Path]:
+    """The picture's names as SVG and as PNG.
+
+    >>> [path.name for path in in_both_formats(Path("tree"))]
+    ['tree.svg', 'tree.png']
+    """
+    return path.with_suffix(".svg"), path.with_suffix(".png")

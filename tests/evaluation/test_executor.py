@@ -20,9 +20,8 @@ from tiny import tiny, write_tu
 
 from wlhn.errors import InputError
 from wlhn.evaluation.evaluate import Evaluation
-from wlhn.evaluation.executor import Workers
+from wlhn.evaluation.executor import Workers, _run_here
 from wlhn.evaluation.jobs import Shared, Started
-from wlhn.evaluation.ray_executor import _run_here
 from wlhn.training.settings import Settings
 
 GRID = {
