@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from running import wlhn
 
-from wlhn.bench import alternate, baselines, evaluation, kernels, prediction
+from wlhn.bench import against_gin, alternate, baselines, evaluation, kernels
+from wlhn.bench.against_gin import CHANNELS, LAYERS
 from wlhn.bench.baselines import PLAIN, Plain
 from wlhn.bench.construction import construction
-from wlhn.bench.epoch import CHANNELS, LAYERS
 from wlhn.bench.kernels import KERNELS, measure_kernel
 from wlhn.bench.refinement import contest, growth
 from wlhn.data import load
@@ -63,7 +63,7 @@ def test_baselines_race_against_models_of_their_size(name: str) -> None:
 @pytest.mark.parametrize("kind", KERNELS)
 def test_kernels_race_for_the_same_matrix(kind: str) -> None:
     pytest.importorskip("grakel", reason="needs GraKeL")
-    row = measure_kernel("MUTAG", kind, depth=2, budget=2, repeats=1)
+    row = measure_kernel(load("MUTAG"), kind, depth=2, budget=2, repeats=1)
     assert row.largest_difference < 1e-6
     assert row.ratio == pytest.approx(row.grakel_seconds / row.seconds)
     assert 0 < row.graphs <= row.of_graphs == 188
@@ -84,7 +84,7 @@ def measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name in (
         (baselines, "measure_baselines"),
         (evaluation, "measure_evaluation"),
-        (prediction, "measure_prediction"),
+        (against_gin, "measure_prediction"),
         (kernels, "measure_kernel"),
     ):
         monkeypatch.setattr(module, name, partial(remembered, getattr(module, name)))

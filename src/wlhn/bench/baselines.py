@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,9 @@ from torch_geometric.utils import to_dense_adj, to_dense_batch
 
 from wlhn.batching.collator import Collator, run_model
 from wlhn.batching.loader import Loader
-from wlhn.bench.epoch import BATCH, CHANNELS, LAYERS, trainer
+from wlhn.bench.against_gin import BATCH, CHANNELS, LAYERS, trainer
 from wlhn.bench.timing import Measured, alternate
-from wlhn.data import Dataset, load
+from wlhn.data import Dataset
 from wlhn.data.vocabulary import Vocabulary
 from wlhn.graphs import to_pyg
 from wlhn.loops.parallel import torch_threads
@@ -171,11 +170,8 @@ class BaselineTimes(Measured):
         return self.seconds / self.pyg_seconds
 
 
-def measure_baselines(
-    name: str, *, data_root: str | Path | None = None, repeats: int = 5, num_threads: int = 2
-) -> Iterator[BaselineTimes]:
+def measure_baselines(dataset: Dataset, *, repeats: int = 5, num_threads: int = 2) -> Iterator[BaselineTimes]:
     """Model by model, ours and PyG's take turns on one data set of graphs with classes and labels of edges."""
-    dataset = load(name, data_root=data_root)
     with torch_threads(num_threads):
         for model in PLAIN:
             epochs = {"seconds": _ours(model, dataset), "pyg_seconds": _plain(model, dataset)}

@@ -23,9 +23,9 @@ from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
 from wlhn.batching.refined import forget_hierarchies
-from wlhn.bench.epoch import PlainGIN, pyg_graphs
+from wlhn.bench.against_gin import PlainGIN, pyg_graphs
 from wlhn.bench.timing import Measured, alternate
-from wlhn.data import Dataset, load
+from wlhn.data import Dataset
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.evaluation.evaluate import JOBS, Evaluation
@@ -57,18 +57,11 @@ class EvaluationTimes(Measured):
 
 
 def measure_evaluation(
-    name: str,
-    *,
-    num_splits: int | None = None,
-    data_root: str | Path | None = None,
-    repeats: int = 1,
-    seed: int = 0,
-    epochs: int | None = None,
+    dataset: Dataset, *, num_splits: int | None = None, repeats: int = 1, seed: int = 0, epochs: int | None = None
 ) -> EvaluationTimes:
     """Both evaluations of one data set, taking turns, best of several; `epochs` asks for fewer than the grid's."""
-    dataset = load(name, data_root=data_root)
     if dataset.task != "classification":
-        raise InputError(f"{name}: must have classes, found {dataset.task}")
+        raise InputError(f"{dataset.name}: must have classes, found {dataset.task}")
     protocol = PROTOCOLS["ten-fold" if dataset.level == "graph" else "fixed-splits"]
     splits, given = protocol.splits(dataset, seed), {} if epochs is None else {"epochs": epochs}
     candidates = read_grid("lean", "wlhn", dataset.level, given)

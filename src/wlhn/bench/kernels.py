@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.bench.timing import Measured, alternate
-from wlhn.data import load
+from wlhn.data import Dataset
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.kernels import OptimalAssignmentKernel, WLKernel
@@ -70,17 +69,9 @@ def grakel_matrix(kind: str, graphs: list[Any], depth: int) -> NDArray[Any]:
 
 
 def measure_kernel(
-    name: str,
-    kind: str,
-    depth: int = 5,
-    budget: float = 600,
-    *,
-    repeats: int = 3,
-    num_threads: int = 2,
-    data_root: Path | None = None,
+    dataset: Dataset, kind: str, depth: int = 5, budget: float = 600, *, repeats: int = 3, num_threads: int = 2
 ) -> KernelRace:
     """One row of the table. A part is spread over the set, since sets are often sorted by class."""
-    dataset = load(name, data_root=data_root)
     graphs = dataset.graphs
     if dataset.level == "node":
         raise InputError(f"{dataset.name}: its items are nodes; give a set of graphs to compare")

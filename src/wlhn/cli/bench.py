@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from wlhn.cli.common import options
-from wlhn.cli.common.output import DataRoot, Json, Seed, note, print_json, print_records, print_table, working
+from wlhn.cli.common.output import DataRoot, Json, Seed, note, print_json, print_records, print_values, text, working
+from wlhn.documents import to_json
+
+if TYPE_CHECKING:
+    from wlhn.data import Dataset
 
 bench = typer.Typer(help="Speed, as ratios measured side by side.", no_args_is_help=True)
 Repeats = Annotated[int, typer.Option(min=1, help="The best of this many runs counts.")]
@@ -26,27 +31,18 @@ def refine(
     """Colour refinement: against PyG and networkx on a million directed edges, alone up to --max-edges, and to the
     stable colouring of roads, power laws and trees, against Bliss where igraph is installed.
     """
-    from wlhn.bench.refinement import CONTEST, ROUNDS, contest, growth
-    from wlhn.bench.stable import NODES, stable_races
+    from wlhn.bench.refinement import CONTEST, ROUNDS, STABLE_NODES, contest, growth, stable_races
 
     with working(f"racing PyG and networkx on {min(CONTEST, max_edges):,} directed edges, {ROUNDS} rounds"):
         race = contest(min(CONTEST, max_edges), repeats, seed)
     with working("to the stable colouring of five graphs"):
-        stable = stable_races(max(min(NODES, max_edges // 10), 10), repeats, seed)
+        stable = stable_races(max(min(STABLE_NODES, max_edges // 10), 10), repeats, seed)
     sizes = growth(max_edges, repeats, seed, lambda s: note(f"{s.directed_edges:,} directed edges: {s.seconds:.2f} s"))
     if json:
         ratios = {"ratio_to_pyg": race.ratio_to_pyg, "ratio_to_networkx": race.ratio_to_networkx}
         print_json(ratios | {"rounds": ROUNDS, "contest": race, "sizes": sizes, "stable": stable})
         return
-    print_table(
-        f"{ROUNDS} rounds on one graph of {race.directed_edges:,} directed edges",
-        ("", "seconds", "times longer", "colours"),
-        [
-            ["wlhn", f"{race.seconds:.4f}", "1", race.colours],
-            ["PyG WLConv", f"{race.seconds_pyg:.2f}", f"{race.ratio_to_pyg:.0f}", race.colours_pyg],
-            ["networkx", f"{race.seconds_networkx:.2f}", f"{race.ratio_to_networkx:.0f}", race.colours_networkx],
-        ],
-    )
+    print_values(f"{ROUNDS} rounds on one graph; ratios say how many times longer the others take", "", to_json(race))
     bliss = stable[0].seconds_bliss is not None
     beside = "; Bliss goes on to a canonical labelling" if bliss else " (pip install igraph for Bliss beside it)"
     print_records(f"To the stable colouring{beside}", stable)
@@ -66,18 +62,7 @@ def construct(
 
     with working(f"{repeats} rounds of {rows:,} rows"):
         result = construction(rows, dimension, repeats, seed)
-    if json:
-        print_json(result)
-        return
-    print_table(
-        f"Forward and backward, {rows:,} rows, d = {dimension}, one thread",
-        ("", "milliseconds", "ratio to MLP"),
-        [
-            ["DiffHypCon level, compiled", f"{1e3 * result.seconds_compiled:.2f}", f"{result.ratio_to_mlp:.2f}"],
-            ["DiffHypCon level, plain torch", f"{1e3 * result.seconds_plain:.2f}", f"{result.plain_ratio_to_mlp:.2f}"],
-            ["GIN MLP", f"{1e3 * result.seconds_mlp:.2f}", "1"],
-        ],
-    )
+    _show_one(json, "Forward and backward, compiled, in plain torch, and the GIN MLP; one thread", result)
 
 
 @bench.command("epoch")
@@ -89,14 +74,12 @@ def epoch(
     json: Json = False,
 ) -> None:
     """One training epoch of WLHN against PyG's GIN and against itself node by node (d = 64, T = 3, batch 128)."""
-    from wlhn.bench.epoch import TEN, measure_epoch
+    from wlhn.bench.against_gin import TEN, measure_epoch
 
-    rows = []
-    for name in data or TEN:
-        with working(f"{name}: epochs of WLHN and GIN in turn"):
-            row = measure_epoch(name, data_root=data_root, repeats=repeats, num_threads=threads)
-        note(f"{name}: {row.wlhn_seconds:.4f} s against {row.gin_seconds:.4f} s, {row.ratio:.2f}")
-        rows.append(row)
+    def measure(dataset: Dataset) -> Any:
+        return measure_epoch(dataset, repeats=repeats, num_threads=threads)
+
+    rows = _each(data or TEN, data_root, "epochs of WLHN and GIN in turn", measure)
     mean = math.exp(sum(math.log(row.ratio) for row in rows) / len(rows))
     title = f"One epoch, {threads} threads; WLHN/GIN on the geometric mean: {mean:.2f}"
     _show(json, title, rows, geometric_mean=mean)
@@ -112,9 +95,10 @@ def baselines(
 ) -> None:
     """One training epoch of each baseline against the straightforward PyG model (d = 64, T = 3, batch 128)."""
     from wlhn.bench.baselines import measure_baselines
+    from wlhn.data import load
 
     with working(f"{data}: epochs of ours and PyG's in turn"):
-        rows = list(measure_baselines(data, data_root=data_root, repeats=repeats, num_threads=threads))
+        rows = list(measure_baselines(load(data, data_root=data_root), repeats=repeats, num_threads=threads))
     _show(json, f"{data}, one epoch, {threads} threads", rows)
 
 
@@ -133,15 +117,13 @@ def kernels(
     """Matrices of the WL and the optimal assignment kernel against GraKeL's, from graphs to normalised matrix."""
     from wlhn.bench.kernels import KERNELS, measure_kernel
 
-    rows = []
-    for name in data or ["NCI1"]:
-        for kind in KERNELS:
-            with working(f"{name}, {kind}: GraKeL for at most {budget:g} s, and ours"):
-                row = measure_kernel(
-                    name, kind, depth, budget, repeats=repeats, num_threads=threads, data_root=data_root
-                )
-            note(f"{name}, {kind}, {row.graphs} graphs: {row.seconds:.3f} s against {row.grakel_seconds:.1f} s")
-            rows.append(row)
+    rows: list[Any] = []
+    for kind in KERNELS:
+
+        def measure(dataset: Dataset, kind: str = kind) -> Any:
+            return measure_kernel(dataset, kind, depth, budget, repeats=repeats, num_threads=threads)
+
+        rows += _each(data or ["NCI1"], data_root, f"{kind}, GraKeL for at most {budget:g} s, and ours", measure)
     _show(json, f"Depths 0 to {depth}, {threads} threads; seconds", rows, depth=depth, threads=threads)
 
 
@@ -160,14 +142,10 @@ def evaluate(
     """Whole evaluations with the lean grid, against the same jobs and epochs with PyG's GIN and loader (one thread)."""
     from wlhn.bench.evaluation import THREE, measure_evaluation
 
-    rows = []
-    for name in data or THREE:
-        with working(f"{name}: evaluations of WLHN and GIN"):
-            row = measure_evaluation(
-                name, num_splits=splits, epochs=epochs, repeats=repeats, data_root=data_root, seed=seed
-            )
-        note(f"{name}: {row.wlhn_seconds:.1f} s against {row.gin_seconds:.1f} s, {row.ratio:.2f}")
-        rows.append(row)
+    def measure(dataset: Dataset) -> Any:
+        return measure_evaluation(dataset, num_splits=splits, epochs=epochs, repeats=repeats, seed=seed)
+
+    rows = _each(data or THREE, data_root, "evaluations of WLHN and GIN", measure)
     _show(json, "Whole evaluations, lean grid, one thread", rows)
 
 
@@ -182,22 +160,13 @@ def predict(
     json: Json = False,
 ) -> None:
     """Answers of a trained WLHN against PyG's GIN: one graph's latency, and the throughput on many small graphs."""
-    from wlhn.bench.prediction import measure_prediction
+    from wlhn.bench.against_gin import measure_prediction
+    from wlhn.data import load
 
+    asked = {"num_graphs": graphs, "repeats": repeats, "num_threads": threads, "seed": seed}
     with working(f"{data}: one graph, and {graphs:,}"):
-        row = measure_prediction(
-            data, num_graphs=graphs, repeats=repeats, num_threads=threads, data_root=data_root, seed=seed
-        )
-    if json:
-        print_json(row)
-        return
-    latency = [f"{1e3 * row.wlhn_latency:.2f}", f"{1e3 * row.gin_latency:.2f}", f"{row.latency_ratio:.2f}"]
-    throughput = [f"{row.wlhn_per_second:,.0f}", f"{row.gin_per_second:,.0f}", f"{row.throughput_ratio:.2f}"]
-    print_table(
-        f"Graphs of {row.dataset}, {threads} threads",
-        ("", "WLHN", "GIN", "WLHN/GIN"),
-        [["one graph, ms", *latency], [f"graphs a second, of {row.graphs:,}", *throughput]],
-    )
+        row = measure_prediction(load(data, data_root=data_root), **asked)
+    _show_one(json, f"Seconds for one graph, graphs a second for many; {threads} threads", row)
 
 
 @bench.command("scale")
@@ -230,3 +199,20 @@ def _show(json: bool, title: str, rows: Sequence[object], **further: object) -> 
         print_json({"rows": rows, **further})
     else:
         print_records(title, rows)
+
+
+def _show_one(json: bool, title: str, row: object) -> None:
+    """A single measurement, with the names of its numbers beside them, or as a document."""
+    print_json(row) if json else print_values(title, "", to_json(row))
+
+
+def _each(names: Sequence[str], data_root: Path | None, about: str, measure: Callable[[Dataset], Any]) -> list[Any]:
+    """What is measured on each data set, told as it comes."""
+    from wlhn.data import load
+
+    rows = []
+    for name in names:
+        with working(f"{name}: {about}"):
+            rows.append(measure(load(name, data_root=data_root)))
+        note(f"{name}: {', '.join(f'{what} {text(value)}' for what, value in to_json(rows[-1]).items())}")
+    return rows

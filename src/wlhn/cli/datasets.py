@@ -12,10 +12,9 @@ from wlhn.cli.common.options import with_flags
 from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table, print_values
 from wlhn.cli.common.reading import TargetFlags
 from wlhn.data.load import data_root_or_environment, load
-from wlhn.data.published import Check, published
-from wlhn.data.published import check as check_figures
 from wlhn.data.registry import DATASETS, KNOWN, known_name, locate
-from wlhn.data.statistics import statistics
+from wlhn.data.statistics import Check, published, statistics
+from wlhn.data.statistics import check as check_figures
 from wlhn.errors import InputError
 
 Data = Annotated[str, typer.Argument(help="A known name or a path.")]

@@ -95,7 +95,7 @@ def embed(
 
 def _embed_with_run(run: Path, data: str, out: Path | None, reading: DataFlags, json: bool) -> None:
     """Write where a trained model places nodes and graphs."""
-    from wlhn.data.lookup import graph_names
+    from wlhn.data.display import graph_names
     from wlhn.runs.run_folder import load_run
 
     if out is None:

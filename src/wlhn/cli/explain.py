@@ -117,7 +117,7 @@ def _what(trained: Trained, outputs: list[str], margin: Margin) -> str:
 
 def _explained(trained: Trained, dataset: Dataset, graph: str | None, node: str | None) -> tuple[int, str, Explanation]:
     """(the position of the item, what it is, why the model said what it said of it)."""
-    from wlhn.data.lookup import graph_names, graph_position, node_name, node_position
+    from wlhn.data.display import graph_names, graph_position, node_name, node_position
     from wlhn.inspection.explain import explain as explain_graph
     from wlhn.inspection.explain import explain_node
 

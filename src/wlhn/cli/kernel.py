@@ -167,7 +167,7 @@ def _numbers(text: str) -> list[float]:
 
 
 def _ids(dataset: Dataset) -> list[str]:
-    from wlhn.data.lookup import graph_names
+    from wlhn.data.display import graph_names
 
     return [str(name) for name in graph_names(dataset)]
 

@@ -38,7 +38,7 @@ def similar(
     json: Json = False,
 ) -> None:
     """List the nearest nodes or graphs, by the learned hyperbolic distance or a kernel, beside their WL distance."""
-    from wlhn.data.lookup import graph_names, graph_position, node_name, node_position
+    from wlhn.data.display import graph_names, graph_position, node_name, node_position
     from wlhn.runs.run_folder import load_run
 
     if (node is None) == (graph is None):

@@ -1,12 +1,21 @@
-"""What a data set holds, in numbers."""
+"""What a data set holds, in numbers, against the paper's own figures (appendix, tables 8 and 9, and section 5.1).
+
+These are in `published.json`. Averages are texts: their digits say how far the paper rounds. Node sets count directed
+edges, graph sets undirected ones. A known difference stands with the value the files have, so that an explanation never
+covers anything else.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
 from wlhn.data.dataset import Dataset
+from wlhn.files import read_json
 from wlhn.loops.edges import undirected_edges
 from wlhn.loops.grouping import group_by_target
 
@@ -72,3 +81,50 @@ def statistics(dataset: Dataset) -> Statistics:
         class_counts=tuple(np.bincount(known, minlength=len(dataset.classes)).tolist()) if classified else (),
         labelled=int(labelled.sum()),
     )
+
+
+Figure = int | str
+
+
+@dataclass(frozen=True)
+class Check:
+    """One figure: as published, as it is, and what to say about it."""
+
+    figure: str
+    published: Figure
+    actual: Figure
+    verdict: Literal["equal", "explained", "differs"]
+    why: str = ""
+
+
+@cache
+def _published() -> dict[str, Any]:
+    return dict(read_json(Path(__file__).with_name("published.json")))
+
+
+def published(name: str) -> dict[str, Figure]:
+    """The paper's figures for a registered set, by the name of the statistic; empty if it has none.
+
+    >>> published("Cornell")
+    {'nodes': 183, 'directed_edges': 295, 'node_features': 1703}
+    """
+    return dict(_published()[name]["figures"]) if name in _published() else {}
+
+
+def check(name: str, found: Statistics) -> list[Check]:
+    """Every published figure against the files.
+
+    >>> from wlhn.data import load, statistics
+    >>> {figure.verdict for figure in check("MUTAG", statistics(load("MUTAG")))}
+    {'equal'}
+    """
+    return [_check(name, figure, value, getattr(found, figure)) for figure, value in published(name).items()]
+
+
+def _check(name: str, figure: str, given: Figure, value: Any) -> Check:
+    actual: Figure = f"{value:.{len(given.partition('.')[2])}f}" if isinstance(given, str) else int(value)
+    if actual == given:
+        return Check(figure, given, actual, "equal")
+    known = _published()[name].get("explained", {}).get(figure)
+    explained = known is not None and known["here"] == actual
+    return Check(figure, given, actual, *(("explained", known["why"]) if explained else ("differs",)))

@@ -2,9 +2,9 @@
 
 Numbers are shifted and scaled to mean 0 and deviation 1 over the training nodes, or pass as they are. A label, category
 or edge label that was not there in training becomes nothing (a row of zeros, or the category −1, which embeds to zero),
-and is counted. Missing numbers are filled by the mean of the training nodes (`wlhn.data.gaps`). A model that shall tell
-in- from out-neighbours is given every edge a second time the other way round, with a further category that says which
-of the two it is.
+and is counted. Missing numbers are filled by the mean of the training nodes (`wlhn.data.features`). A model that shall
+tell in- from out-neighbours is given every edge a second time the other way round, with a further category that says
+which of the two it is.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Dataset
-from wlhn.data.features import Encoding, encoding_for
-from wlhn.data.gaps import Filling, fill
+from wlhn.data.features import Encoding, Filling, encoding_for, fill
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy.directions import both_directions, has_directions

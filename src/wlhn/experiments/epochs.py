@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from wlhn.bench.epoch import BATCH, CHANNELS, LAYERS, make_epoch
+from wlhn.bench.against_gin import BATCH, CHANNELS, LAYERS, make_epoch
 from wlhn.bench.timing import alternate
 from wlhn.data.load import load
 from wlhn.errors import InputError

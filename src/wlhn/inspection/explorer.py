@@ -15,8 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Dataset
-from wlhn.data.display import bond_orders, names_as_seen, node_columns, node_names
-from wlhn.data.lookup import graph_names
+from wlhn.data.display import bond_orders, graph_names, names_as_seen, node_columns, node_names
 from wlhn.embeddings.planar import PlanarTree, planar
 from wlhn.hierarchy import Hierarchy, Tree, colour_names, refine
 from wlhn.hierarchy.binning import Quantiles

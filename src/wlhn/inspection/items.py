@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from wlhn.data.dataset import Dataset
-from wlhn.data.lookup import graph_names, node_name
+from wlhn.data.display import graph_names, node_name
 from wlhn.hierarchy import Hierarchy
 from wlhn.hyperbolic.polar import half_angle_distance
 from wlhn.inspection.similar import LearnedSpace

@@ -26,8 +26,7 @@ import torch
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
-from wlhn.data.features import Encoding
-from wlhn.data.gaps import Filling
+from wlhn.data.features import Encoding, Filling
 from wlhn.data.vocabulary import Columns, Vocabulary
 from wlhn.documents import from_json, is_number
 from wlhn.errors import InputError

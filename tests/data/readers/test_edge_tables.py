@@ -10,7 +10,7 @@ from strategies import edge_list
 
 from wlhn.data import load
 from wlhn.data.readers.edge_tables import read_edge_table
-from wlhn.data.readers.options import ReadOptions
+from wlhn.data.readers.tables import ReadOptions
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 

@@ -10,7 +10,7 @@ import pytest
 from running import wlhn
 
 from wlhn.data import as_dataset, load, statistics
-from wlhn.data.lookup import graph_position
+from wlhn.data.display import graph_position
 from wlhn.errors import InputError
 
 EDGES = "from,to\n" + "".join(f"{k},{k + 1}\n" for k in range(11))

@@ -12,11 +12,10 @@ from sklearn.metrics import roc_auc_score
 
 from wlhn.data import encoding, load
 from wlhn.data.dataset import Role
-from wlhn.data.display import names_as_seen
-from wlhn.data.lookup import graph_position
+from wlhn.data.display import graph_position, names_as_seen
 from wlhn.data.readers.molecules import read_smiles, scaffold_split
 from wlhn.data.readers.ogb import BOND_CATEGORIES, ogb_score, read_ogb
-from wlhn.data.readers.options import ReadOptions
+from wlhn.data.readers.tables import ReadOptions
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
 

@@ -17,9 +17,17 @@ from numpy.typing import NDArray
 from wlhn.data.dataset import Column, Dataset, Role
 from wlhn.data.readers.edges import both_ways, origin, simple_graphs
 from wlhn.data.readers.encode import Targets, encode_features
-from wlhn.data.readers.options import DEFAULTS, ReadOptions
 from wlhn.data.readers.pieces import read_pieces, separator_of
-from wlhn.data.readers.tables import NAMES, Table, check_roles, infer_columns, missing_role, table_notes
+from wlhn.data.readers.tables import (
+    DEFAULTS,
+    NAMES,
+    ReadOptions,
+    Table,
+    check_roles,
+    infer_columns,
+    missing_role,
+    table_notes,
+)
 from wlhn.data.readers.values import attributes, is_numeric, name_of, shown, typed
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Column, Task, is_known
-from wlhn.data.readers.limits import check_text
-from wlhn.data.readers.options import DEFAULTS, ReadOptions
-from wlhn.data.readers.tables import Table
+from wlhn.data.readers.archive import check_text
+from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table
 from wlhn.data.readers.values import GAPS, coded, is_numeric, is_whole, named, shown
 from wlhn.data.splits import PARTS, Split
 from wlhn.errors import InputError

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 
-from wlhn.data.readers.limits import check_text
+from wlhn.data.readers.archive import check_text
 from wlhn.data.readers.text import quoted
 from wlhn.errors import InputError
 from wlhn.words import shortened

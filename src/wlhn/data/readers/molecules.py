@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Dataset, Skipped
+from wlhn.data.readers.archive import check_text
 from wlhn.data.readers.encode import encode_split, encode_targets, labelled_only
-from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.ogb import ATOM_CATEGORIES
-from wlhn.data.readers.options import DEFAULTS, ReadOptions
-from wlhn.data.readers.tables import Table, check_no_features, check_roles, read_table
+from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table, check_no_features, check_roles, read_table
 from wlhn.data.readers.values import named, shown
 from wlhn.data.splits import Split
 from wlhn.errors import InputError

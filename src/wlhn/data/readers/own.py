@@ -18,8 +18,16 @@ from wlhn.data.readers.attributes import collected, edge_attributes, node_attrib
 from wlhn.data.readers.edge_tables import read_edges
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets
 from wlhn.data.readers.graph_files import read_graph_file
-from wlhn.data.readers.options import DEFAULTS, ReadOptions
-from wlhn.data.readers.tables import Table, check_known, check_no_features, check_roles, read_table, table_notes
+from wlhn.data.readers.tables import (
+    DEFAULTS,
+    ReadOptions,
+    Table,
+    check_known,
+    check_no_features,
+    check_roles,
+    read_table,
+    table_notes,
+)
 from wlhn.data.readers.values import shown
 from wlhn.errors import InputError
 

@@ -1,8 +1,14 @@
-"""One training epoch of WLHN against the plain GIN it contains, against HGCN, and against itself node by node.
+"""WLHN against the plain GIN it contains: a training epoch, and answers for new graphs. (Epochs also of HGCN, and of
+WLHN node by node.)
 
 GIN is PyG's: GINConv, global_add_pool and PyG's DataLoader, in the same widths and with the same head, optimiser and
 batch size. WLHN runs on colours with our loader. Both shuffle, put their batches together, and take every step of an
 epoch; what is done once for a data set (reading, refining) is outside.
+
+For answers ours starts from graphs as they were read: it encodes them, refines their colours, runs the trained model,
+and says which colours training had not. GIN has PyG's graphs with their features ready, gives the softmax of its
+outputs, and no more; its weights are random, which costs the same. Small graphs are drawn from a data set, with
+repetition.
 """
 
 from __future__ import annotations
@@ -10,7 +16,6 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,13 +29,19 @@ from torch_geometric.nn import GINConv
 from wlhn.batching.loader import Loader
 from wlhn.batching.refined import make_quotient
 from wlhn.bench.timing import Measured, alternate, peak_memory, reset_peak_memory
-from wlhn.data import Dataset, features, load
+from wlhn.data import Dataset, features
+from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.graphs import to_pyg
 from wlhn.loops.parallel import torch_threads
 from wlhn.models import WLHN
 from wlhn.models.gin import GIN
 from wlhn.models.hgcn import PoincareHGCN
+from wlhn.options.checks import check_at_least
+from wlhn.runs.trained import Trained
+from wlhn.training.fit import fit
+from wlhn.training.problem import GRAPHS_AT_A_TIME, Problem
+from wlhn.training.settings import Settings
 
 TEN = (
     "MUTAG",
@@ -75,20 +86,17 @@ class EpochTimes(Measured):
         return self.wlhn_seconds / self.gin_seconds
 
 
-def load_graphs_with_classes(name: str, data_root: str | Path | None) -> Dataset:
-    """A data set of graphs to classify; others are refused."""
-    dataset = load(name, data_root=data_root)
+def check_graphs_with_classes(dataset: Dataset) -> None:
+    """Data sets of other things than graphs to classify are refused."""
     if dataset.level != "graph" or dataset.task != "classification":
-        raise InputError(f"{name}: must be graphs with classes, found {dataset.level} {dataset.task}")
-    return dataset
+        raise InputError(f"{dataset.name}: must be graphs with classes, found {dataset.level} {dataset.task}")
 
 
-def measure_epoch(
-    name: str, *, data_root: str | Path | None = None, repeats: int = 5, num_threads: int = 2
-) -> EpochTimes:
+def measure_epoch(dataset: Dataset, *, repeats: int = 5, num_threads: int = 2) -> EpochTimes:
     """Epochs of the contestants on one data set, taking turns, best of several."""
-    dataset = load_graphs_with_classes(name, data_root)
-    memory = {contestant: _peak_of(contestant, name, data_root, num_threads) for contestant in ("wlhn", "gin")}
+    check_graphs_with_classes(dataset)
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:  # each in a process of its own
+        memory = {each: pool.apply(_one_epoch, (each, dataset, num_threads)) for each in ("wlhn", "gin")}
     contestants = {"wlhn_seconds": "wlhn", "gin_seconds": "gin", "per_node_seconds": "wlhn_per_node"}
     with torch_threads(num_threads):
         epochs = {key: make_epoch(contestant, dataset) for key, contestant in contestants.items()}
@@ -140,18 +148,82 @@ def trainer(model: nn.Module, outputs: Callable[[], Iterator[tuple[Tensor, Tenso
     return epoch
 
 
-def _peak_of(contestant: str, name: str, data_root: str | Path | None, num_threads: int) -> int:
-    """Peak memory of one epoch in a process of its own."""
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(1) as pool:
-        return pool.apply(_one_epoch, (contestant, name, data_root, num_threads))
-
-
-def _one_epoch(contestant: str, name: str, data_root: str | Path | None, num_threads: int) -> int:
+def _one_epoch(contestant: str, dataset: Dataset, num_threads: int) -> int:
     """Peak memory of an epoch, batches and prepared data included, over what a process has with all code loaded."""
-    dataset = load(name, data_root=data_root)
     with torch_threads(num_threads):
         make_epoch(contestant, dataset.select(np.arange(4)))()  # import and compile
         before = reset_peak_memory()
         make_epoch(contestant, dataset)()
     return peak_memory() - before
+
+
+ANSWERS = 20  # of one graph's answer, for each round of all graphs
+
+
+@dataclass(frozen=True)
+class PredictionTimes(Measured):
+    """Best seconds for one graph, and graphs a second over many."""
+
+    dataset: str
+    graphs: int
+    wlhn_latency: float
+    gin_latency: float
+    wlhn_per_second: float
+    gin_per_second: float
+
+    @property
+    def latency_ratio(self) -> float:
+        """WLHN/GIN, seconds."""
+        return self.wlhn_latency / self.gin_latency
+
+    @property
+    def throughput_ratio(self) -> float:
+        """WLHN/GIN, graphs a second."""
+        return self.wlhn_per_second / self.gin_per_second
+
+
+def measure_prediction(
+    dataset: Dataset, *, num_graphs: int = 100_000, repeats: int = 3, num_threads: int = 2, seed: int = 0
+) -> PredictionTimes:
+    """Answers for one graph and for many, contestants taking turns."""
+    check_graphs_with_classes(dataset)
+    check_at_least("graphs", num_graphs, 1)
+    items = np.arange(len(dataset))
+    settings = Settings.of(hidden_channels=CHANNELS, num_layers=LAYERS, batch_size=BATCH, epochs=1)
+    with torch_threads(num_threads):
+        problem = Problem(dataset, Split(items[1:], items[:1], items[:0]), settings)
+        trained = Trained.of(problem, fit(problem, seed))
+        drawn = np.random.default_rng(seed).integers(0, len(dataset), num_graphs)
+        ours, theirs = dataset.graphs.select(drawn), _pyg(dataset, drawn)
+        one = {"wlhn": lambda: list(trained.predict(ours.select([0]))), "gin": lambda: theirs(1)}
+        latency = alternate(one, ANSWERS * repeats)
+        every = {
+            "wlhn": lambda: [len(part.outputs) for part in trained.predict(ours)],
+            "gin": lambda: theirs(num_graphs),
+        }
+        seconds = alternate(every, repeats)
+    return PredictionTimes(
+        dataset=dataset.name,
+        graphs=num_graphs,
+        wlhn_latency=latency["wlhn"],
+        gin_latency=latency["gin"],
+        wlhn_per_second=num_graphs / seconds["wlhn"],
+        gin_per_second=num_graphs / seconds["gin"],
+    )
+
+
+def _pyg(dataset: Dataset, drawn: Any) -> Callable[[int], Any]:
+    """A function that answers the first so many of the drawn graphs."""
+    graphs = pyg_graphs(dataset)
+    width = graphs[0].x.shape[1]
+    model = PlainGIN(width, dataset.num_outputs, hidden_channels=CHANNELS, num_layers=LAYERS).eval()
+    many = [graphs[i] for i in drawn]
+
+    @torch.no_grad()
+    def answer(count: int) -> Any:
+        if count == 1:  # as one would ask for it: no batch, no loader
+            return model(many[0].x, many[0].edge_index).softmax(1)
+        batches = DataLoader(many[:count], GRAPHS_AT_A_TIME)
+        return [model(b.x, b.edge_index, b.batch).softmax(1) for b in batches]
+
+    return answer

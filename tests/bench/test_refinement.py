@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from wlhn import refine
-from wlhn.bench.stable import GRAPHS, equal_branches, random_tree, road_network, stable_races
+from wlhn.bench.refinement import GRAPHS, equal_branches, random_tree, road_network, stable_races
 
 
 def test_every_graph_is_raced_to_the_end() -> None:
