@@ -2,9 +2,7 @@
 
 from typing import Any
 
-import typer.main
-
-from wlhn.cli.app import app
+from wlhn.cli.app import COMMANDS, load_command
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
@@ -13,15 +11,12 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 def commands() -> str:
     """Every command with its help and its options."""
-    return "\n\n".join(_described(command, f"wlhn {name}") for name, command in _of(typer.main.get_command(app)))
-
-
-def _of(group: Any) -> list[tuple[str, Any]]:
-    return sorted(group.commands.items())
+    return "\n\n".join(_described(load_command(name), f"wlhn {name}") for name in sorted(COMMANDS))
 
 
 def _described(command: Any, name: str) -> str:
-    inner = [_described(part, f"{name} {key}") for key, part in _of(command)] if "commands" in vars(command) else []
+    parts = sorted(getattr(command, "commands", {}).items())
+    inner = [_described(part, f"{name} {key}") for key, part in parts]
     rows = [
         f"| `{' / '.join(p.opts) if p.param_type_name == 'option' else (p.metavar or p.name.upper())}` | {_text(p)} |"
         for p in command.params

@@ -7,7 +7,6 @@ completion answer without numpy or torch. So what `wlhn --help` says of a comman
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
@@ -19,7 +18,7 @@ import typer.main
 from wlhn.cli.common.first_use import announce_compiling
 from wlhn.errors import InputError
 
-# Command NAME is the function, or the group of commands, NAME of wlhn.cli.NAME.
+# Command NAME is the function, or the group of commands, NAME of wlhn.cli.NAME, or of the module named in HOMES.
 COMMANDS = {
     "datasets": "Data sets: known ones, where they lie, their statistics against the published ones.",
     "train": "Train one model and keep it in a run folder.",
@@ -39,43 +38,30 @@ COMMANDS = {
 }
 
 
+HOMES = {"hierarchy": "tree", "embed": "tree", "score": "predict", "report": "reproduce"}
+HOMES |= dict.fromkeys(("explain", "similar", "explore"), "inspect")
+
+
 @cache
 def load_command(name: str) -> Any:
-    """A command as typer makes it, its module imported now."""
-    found = getattr(import_module(f"wlhn.cli.{name}"), name)
+    """A command as typer makes it, its module imported now; defaults in words stand in its help as numbers do."""
+    found = getattr(import_module(f"wlhn.cli.{HOMES.get(name, name)}"), name)
     alone = typer.Typer(rich_markup_mode=None)
     alone.callback()(lambda: None)  # a group of one
     if isinstance(found, typer.Typer):
         alone.add_typer(found, name=name)
     else:
         alone.command(name)(found)
-    return typer.main.get_group(alone).commands[name]
-
-
-class _Commands(Mapping[str, Any]):
-    """All commands by name; whoever takes one imports it."""
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in COMMANDS:
-            raise KeyError(name)
-        return load_command(name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in COMMANDS
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(COMMANDS)
-
-    def __len__(self) -> int:
-        return len(COMMANDS)
+    command: Any = typer.main.get_group(alone).commands[name]
+    for each in (command, *getattr(command, "commands", {}).values()):
+        for option in each.params:
+            if isinstance(getattr(option, "show_default", None), str):  # which click would put into brackets
+                option.help, option.show_default = f"{option.help}  [default: {option.show_default}]", False
+    return command
 
 
 class _Application(typer.core.TyperGroup):
     """A group that knows what its commands are about without having them."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.commands: Any = _Commands()
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
@@ -91,7 +77,7 @@ class _Application(typer.core.TyperGroup):
         if name is None or found is None:  # completion of something that does not exist
             return name, None, rest
         announce_compiling(name)
-        return name, self.commands[name], rest
+        return name, load_command(name), rest
 
 
 app = typer.Typer(

@@ -8,16 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from wlhn.cli.common.options import with_flags
+from wlhn.cli.common.options import Data, TargetFlags, with_flags
 from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table, print_values
-from wlhn.cli.common.reading import TargetFlags
 from wlhn.data.load import data_root_or_environment, load
 from wlhn.data.registry import DATASETS, KNOWN, known_name, locate
 from wlhn.data.statistics import Check, published, statistics
 from wlhn.data.statistics import check as check_figures
 from wlhn.errors import InputError
 
-Data = Annotated[str, typer.Argument(help="A known name or a path.")]
 datasets = typer.Typer(help="Data sets: known ones, where they lie, their statistics against the published ones.")
 
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wlhn.cli.common import options
-from wlhn.cli.common.output import Json, print_json, print_table
-from wlhn.cli.common.progress import progress
-from wlhn.cli.common.reading import TargetFlags
+from wlhn.cli.common.options import TargetFlags
+from wlhn.cli.common.output import Json, print_json, print_table, progress
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 @options.with_flags
 def evaluate(
-    data: Annotated[str, typer.Argument(help="A known name or a path.")],
+    data: options.Data,
     out: Annotated[Path, typer.Option(help="The folder of results; jobs that are done there are not repeated.")],
     *,
     flags: options.ModelFlags,

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from wlhn.cli.common.options import given_by_user, with_flags
-from wlhn.cli.common.output import Json, print_json, print_values, working
-from wlhn.cli.common.progress import progress
-from wlhn.cli.common.reading import DataFlags
-from wlhn.cli.hierarchy import Data, EdgeLabels, check_suffix
+from wlhn.cli.common.options import Data, DataFlags, given_by_user, with_flags
+from wlhn.cli.common.output import Json, print_json, print_values, progress, working
+from wlhn.cli.tree import EdgeLabels, check_suffix
 from wlhn.errors import InputError
 from wlhn.files import replacing, write_json
 from wlhn.options.checks import check_choice

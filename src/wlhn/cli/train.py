@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wlhn.cli.common import options
-from wlhn.cli.common.output import Json, print_classes, print_json, scores_in_a_line
-from wlhn.cli.common.progress import progress
-from wlhn.cli.common.reading import TargetFlags
+from wlhn.cli.common.options import TargetFlags
+from wlhn.cli.common.output import Json, print_classes, print_json, progress, scores_in_a_line
 from wlhn.errors import InputError
 from wlhn.words import counted, listed
 

@@ -48,17 +48,9 @@ class Similar:
     """The nearest items, nearest first; the item itself is left out."""
 
     index: NDArray[Any]  # positions
-    distance: NDArray[Any]  # learned
     wl_distance: NDArray[Any]  # steps in the tree
-
-
-@dataclass(frozen=True, eq=False)
-class Alike:
-    """The most similar graphs, first the most similar; the graph itself is left out."""
-
-    index: NDArray[Any]  # positions
-    similarity: NDArray[Any]  # 0 to 1
-    wl_distance: NDArray[Any]  # steps in the tree
+    distance: NDArray[Any] | None = None  # learned
+    similarity: NDArray[Any] | None = None  # by a kernel, 0 to 1
 
 
 class LearnedSpace:
@@ -87,15 +79,16 @@ class LearnedSpace:
         colour = self.hierarchy.colours[-1]
         own = int(colour[node])
         per_colour = distances_to(self.r, self.e, self.r[own], self.e[own])
-        chosen, distance = _others(per_colour[torch.from_numpy(colour.astype(np.int64))], node, count)
-        return Similar(chosen, distance, self.hierarchy.distance(np.full(len(chosen), node), chosen))
+        distance = per_colour[torch.from_numpy(colour.astype(np.int64))]
+        chosen = nearest(distance, count, node).numpy()
+        return Similar(chosen, self.hierarchy.distance(node, chosen), distance[chosen].numpy())
 
     def similar_graphs(self, graph: int, count: int) -> Similar:
         """The graphs nearest to a graph."""
         r, e = self.graph_r, self.graph_e
         distance = distances_to(r, e, r[graph], e[graph])
-        chosen, near = _others(distance, graph, count)
-        return Similar(chosen, near, graph_wl_distances(self.hierarchy, graph, chosen))
+        chosen = nearest(distance, count, graph).numpy()
+        return Similar(chosen, graph_wl_distances(self.hierarchy, graph, chosen), distance[chosen].numpy())
 
 
 def tree_of(dataset: Dataset, trained: Trained | None = None, rounds: int = ROUNDS) -> Hierarchy:
@@ -105,7 +98,7 @@ def tree_of(dataset: Dataset, trained: Trained | None = None, rounds: int = ROUN
     return refine(dataset.graphs, rounds, encoding(dataset).encode(dataset.graphs) if dataset.inputs else "degree")
 
 
-def alike(hierarchy: Hierarchy, graph: int, count: int) -> Alike:
+def alike(hierarchy: Hierarchy, graph: int, count: int) -> Similar:
     """The graphs most like one of a hierarchy.
 
     >>> import networkx as nx, wlhn
@@ -115,9 +108,8 @@ def alike(hierarchy: Hierarchy, graph: int, count: int) -> Alike:
     """
     counts = ColourCounts.of(hierarchy)
     similarity = compare_graphs("oa", counts.select([graph]), counts)[0]
-    others = np.delete(np.arange(len(similarity)), graph)
-    chosen = others[np.argsort(-similarity[others], kind="stable")[:count]]
-    return Alike(chosen, similarity[chosen], graph_wl_distances(hierarchy, graph, chosen))
+    chosen = nearest(torch.from_numpy(-similarity), count, graph).numpy()
+    return Similar(chosen, graph_wl_distances(hierarchy, graph, chosen), similarity=similarity[chosen])
 
 
 def _double(features: Tensor) -> Tensor:
@@ -125,11 +117,14 @@ def _double(features: Tensor) -> Tensor:
     return features.double() if features.is_floating_point() else features
 
 
-def _others(distance: Tensor, own: int, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """(positions, distances) of the nearest, without the item itself."""
-    distance[own] = torch.inf
-    index = nearest(distance, min(count, len(distance) - 1))
-    return index.numpy(), distance[index].numpy()
+def nearest(distance: Tensor, count: int, own: int = -1) -> Tensor:
+    """Positions of the smallest distances, smallest first, ties in the order of positions; without one's own.
+
+    >>> nearest(torch.tensor([3.0, 1.0, 2.0, 1.0]), count=3), nearest(torch.tensor([0.0, 1.0]), count=3, own=0)
+    (tensor([1, 3, 2]), tensor([1]))
+    """
+    order = torch.sort(distance, stable=True).indices
+    return order[order != own][:count]
 
 
 def graph_wl_distances(hierarchy: Hierarchy, graph: int, others: NDArray[Any]) -> NDArray[np.int64]:
@@ -156,12 +151,3 @@ def distances_to(r: Tensor, e: Tensor, query_r: Tensor, query_e: Tensor) -> Tens
         raise InputError(f"distances: expected a direction for each of {len(r)} points, found {len(e)}")
     parts = zip(r.split(ROWS_AT_ONCE), e.split(ROWS_AT_ONCE), strict=True)
     return torch.cat([half_angle_distance(a, query_r, (b - query_e).norm(dim=1) / 2) for a, b in parts])
-
-
-def nearest(distance: Tensor, count: int) -> Tensor:
-    """Positions of the smallest distances, smallest first, ties in the order of positions.
-
-    >>> nearest(torch.tensor([3.0, 1.0, 2.0, 1.0]), count=3)
-    tensor([1, 3, 2])
-    """
-    return torch.sort(distance, stable=True).indices[: max(count, 0)]

@@ -1,28 +1,138 @@
-"""`wlhn embed`: the tree of colours in hyperbolic space, or graphs where a trained model places them."""
+"""`wlhn hierarchy`, `wlhn embed`: the colours of a data set, depth by depth, and their tree in hyperbolic space (or
+graphs, where a trained model places them).
+"""
 
 from __future__ import annotations
 
 import csv
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 
-from wlhn.cli.common.options import given_by_user, with_flags
-from wlhn.cli.common.output import Json, print_json, print_values, working
-from wlhn.cli.common.progress import progress
-from wlhn.cli.common.reading import DataFlags
-from wlhn.cli.hierarchy import Rounds, TreeFlags, check_suffix
+from wlhn.cli.common.options import Data, DataFlags, given_by_user, with_flags
+from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table, print_values, progress, working
 from wlhn.errors import InputError
 from wlhn.files import replacing
 from wlhn.options.checks import check_at_least, check_choice
 
 if TYPE_CHECKING:
+    from wlhn.data import Dataset
     from wlhn.embeddings import TreeEmbedding
     from wlhn.hierarchy import Hierarchy
+
+Rounds = Annotated[int | None, typer.Option("--rounds", "-T", help="Rounds; without it, until none splits.")]
+EdgeLabels = Annotated[bool, typer.Option("--edge-labels", help="Count neighbours with the labels of their edges.")]
+
+
+@dataclass(frozen=True)
+class TreeFlags:
+    """How nodes are coloured at the start and told apart."""
+
+    initial: Annotated[
+        str | None,
+        typer.Option(help="uniform, degree, label or features; without it, label where there are labels, else degree."),
+    ] = None
+    edge_labels: EdgeLabels = False
+    data_root: DataRoot = None
+    seed: Seed = 0
+
+    def refine(self, data: str, rounds: int | None, directed: bool = False) -> tuple[Dataset, Hierarchy]:
+        """A data set and its hierarchy; files that leave it open are read as `directed` too."""
+        from wlhn.data import load
+        from wlhn.hierarchy import refine
+
+        with working(f"reading {data}"):
+            dataset = load(data, data_root=self.data_root, seed=self.seed, directed=directed or None)
+        graphs = dataset.graphs
+        start: Any = self.initial or ("degree" if graphs.node_label is None else "label")
+        with working(f"refining {graphs.num_nodes:,} nodes and {graphs.num_edges:,} directed edges"):
+            return dataset, refine(graphs, rounds, start, self.edge_labels, directed)
+
+
+@with_flags
+def hierarchy(
+    data: Data,
+    *,
+    rounds: Rounds = None,
+    tree: TreeFlags,
+    directed: Annotated[
+        bool, typer.Option("--directed", help="Distinguish in-neighbours from out-neighbours.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Write the hierarchy to this file (.npz).")] = None,
+    json: Json = False,
+) -> None:
+    """Refine colours and show what the WL hierarchy of a data set looks like."""
+    check_suffix(out, ".npz")
+    dataset, fitted = tree.refine(data, rounds, directed)
+    if out is not None:
+        with working(f"writing {out}"):
+            fitted.save(out)
+    document = _described(dataset, fitted)
+    if json:
+        print_json(document | {"out": out})
+        return
+    print_table(
+        f"{dataset.name}: {document['tree_nodes']:,} tree nodes from {fitted.num_nodes:,} nodes, start {fitted.start}",
+        ("depth", "colours", "largest", "single nodes"),
+        [[str(row["depth"]), row["colours"], row["largest"], row["single_nodes"]] for row in document["depths"]],
+    )
+    stable = document["stable_depth"]
+    typer.echo("Colours still split at the last depth" if stable is None else f"Stable from depth {stable} on")
+    distances = document["wl_distance"]
+    if distances["mean"] is not None:
+        shares = ", ".join(f"{k}: {count:,}" for k, count in distances["pairs"].items())
+        typer.echo(f"WL distance of two nodes: {distances['mean']:.3f} on average (pairs at {shares})")
+    if out is not None:
+        typer.echo(f"Written to {out}")
+
+
+def check_suffix(out: Path | None, *suffixes: str) -> None:
+    """Before any work: can this file be written?"""
+    if out is None:
+        return
+    if out.suffix not in suffixes:
+        raise InputError(f"{out}: the name must end in {' or '.join(suffixes)}")
+    if out.is_dir():
+        raise InputError(f"{out}: is a folder; name a file")
+
+
+def _described(dataset: Dataset, fitted: Hierarchy) -> dict[str, Any]:
+    sizes = [fitted.count(t) for t in range(fitted.depth + 1)]
+    pairs = fitted.distance_histogram()
+    return {
+        "name": dataset.name,
+        "graphs": fitted.num_graphs,
+        "nodes": fitted.num_nodes,
+        "directed_edges": dataset.graphs.num_edges,
+        "initial": fitted.start,
+        "edge_labels": fitted.edge_values is not None,
+        "directed": fitted.directed,
+        "rounds": fitted.depth,
+        "colours": fitted.num_colours,
+        "tree_nodes": len(fitted.tree),
+        "stable_depth": fitted.stable_depth,
+        "depths": [
+            {
+                "depth": t,
+                "colours": len(size),
+                "largest": int(size.max(initial=0)),
+                "single_nodes": int((size == 1).sum()),
+            }
+            for t, size in enumerate(sizes)
+        ],
+        "largest_classes": [
+            {"colour": int(c), "nodes": int(sizes[-1][c])} for c in (-sizes[-1]).argsort(kind="stable")[:10]
+        ],
+        "wl_distance": {
+            "mean": 2 * float(np.average(np.arange(len(pairs)), weights=pairs)) if pairs.any() else None,
+            "pairs": {str(2 * k): count for k, count in enumerate(pairs.tolist()) if count},
+        },
+    }
+
 
 METHODS = ("sarkar", "sala", "diffhypcon")
 LARGE = 1_000_000  # tree nodes; beyond, single precision has to do
@@ -66,7 +176,7 @@ def embed(
     with working(f"embedding {len(fitted.tree):,} tree nodes"):
         embedding = _embedded(fitted, method, d, tau, tree.seed)
     if streamed:
-        _write_csv(sys.stdout, _columns(fitted, embedding))
+        _write_csv(sys.stdout, _tree_columns(fitted, embedding))
         return
     if out is not None:
         with working(f"writing {out}"):
@@ -149,7 +259,7 @@ def _embedded(fitted: Hierarchy, method: str, dimension: int, tau: float, seed: 
     return diffhypcon(fitted.tree, random_gin(fitted, dimension, seed, dtype=dtype), tau)
 
 
-def _columns(fitted: Hierarchy, embedding: TreeEmbedding) -> dict[str, Any]:
+def _tree_columns(fitted: Hierarchy, embedding: TreeEmbedding) -> dict[str, Any]:
     """One row for each tree node: depth and number of its colour (a root above all colours has −1 and −1), the tree
     node it hangs from, its distance and direction from the root, and its point in the ball.
     """
@@ -166,7 +276,7 @@ def _columns(fitted: Hierarchy, embedding: TreeEmbedding) -> dict[str, Any]:
 
 def _write(out: Path, fitted: Hierarchy, embedding: TreeEmbedding) -> None:
     """The columns; in an .npz, `node_row` is the row of each graph node: the colour that it has at the last depth."""
-    columns = _columns(fitted, embedding)
+    columns = _tree_columns(fitted, embedding)
     with replacing(out) as draft:
         if out.suffix == ".npz":
             columns["node_row"] = fitted.offsets[-1] + fitted.colours[-1].astype(np.int64)

@@ -1,4 +1,4 @@
-"""`wlhn explain`: which substructures speak for an answer, and how strongly."""
+"""`wlhn explain`, `similar`, `explore`: what can be asked of a trained model."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from wlhn.cli.common.options import with_flags
-from wlhn.cli.common.output import Json, print_json, print_table
-from wlhn.cli.common.reading import DataFlags
+from wlhn.cli.common.options import Data, DataFlags, Run, with_flags
+from wlhn.cli.common.output import Json, Out, print_json, print_table, text, write_rows
 from wlhn.errors import InputError
+from wlhn.options.checks import check_choice
 from wlhn.words import shortened
 
 if TYPE_CHECKING:
@@ -19,16 +19,17 @@ if TYPE_CHECKING:
     from wlhn.inspection.explain import Explanation, Margin
     from wlhn.runs.trained import Trained
 
+GraphName = Annotated[str | None, typer.Option(help="The id of a graph; without ids, its position from 0.")]
+NodeName = Annotated[str | None, typer.Option(help="The id of a node; GRAPH/NODE where there are several graphs.")]
+
 
 @with_flags
 def explain(
-    run: Annotated[Path, typer.Argument(help="A run folder of `wlhn train`.")],
-    data: Annotated[str, typer.Argument(help="A known name or a path.")],
+    run: Run,
+    data: Data,
     *,
-    graph: Annotated[str | None, typer.Option(help="The id of a graph; without ids, its position from 0.")] = None,
-    node: Annotated[
-        str | None, typer.Option(help="The id of a node, for runs on nodes; GRAPH/NODE of several graphs.")
-    ] = None,
+    graph: GraphName = None,
+    node: NodeName = None,
     output: Annotated[
         str | None,
         typer.Option("--class", help="The class or target to explain.", show_default="the predicted class"),
@@ -142,3 +143,107 @@ def _draw(explanation: Explanation, names: Any, margin: Margin, out: Path, title
     assert explanation.hierarchy.source is not None
     edges = explanation.hierarchy.source.edge_index.T
     tinted_graph(edges[edges[:, 0] < edges[:, 1]], margin.node, out, labels=names.tolist(), title=title)
+
+
+@with_flags
+def similar(
+    run: Annotated[Path, typer.Argument(help="A run folder of `wlhn train`; with --by kernel it may be left out.")],
+    data: Annotated[str | None, typer.Argument(help="A known name or a path.")] = None,
+    *,
+    node: NodeName = None,
+    graph: GraphName = None,
+    by: Annotated[
+        str,
+        typer.Option(help="model: the learned distance; kernel: optimal assignment of nodes in the tree, for graphs."),
+    ] = "model",
+    top: Annotated[int, typer.Option(min=1, help="How many to list.")] = 10,
+    out: Out = None,
+    reading: DataFlags,
+    json: Json = False,
+) -> None:
+    """List the nearest nodes or graphs, by the learned hyperbolic distance or a kernel, beside their WL distance."""
+    from wlhn.data.display import graph_names, graph_position, node_name, node_position
+    from wlhn.inspection.similar import LearnedSpace, alike, tree_of
+    from wlhn.runs.run_folder import load_run
+
+    if (node is None) == (graph is None):
+        raise InputError("similar: give either --node or --graph")
+    check_choice("--by", by, "model", "kernel")
+    if by == "kernel" and node is not None:
+        raise InputError("--by kernel compares graphs; give --graph instead of --node")
+    if data is None and by == "model":
+        raise InputError("similar: give a run folder and data; without a run, --by kernel compares graphs")
+    trained = None if data is None else load_run(run)
+    dataset = reading.load_like(data or str(run), () if trained is None else trained.columns)
+    item = node_position(dataset, node) if node is not None else graph_position(dataset, graph or "")
+    what = "graph" if node is None else "node"
+    if by == "kernel" or trained is None:
+        found = alike(tree_of(dataset, trained), item, top)
+    else:
+        space = LearnedSpace(trained, dataset.graphs)
+        found = space.similar_graphs(item, top) if node is None else space.similar_nodes(item, top)
+    measure = "similarity" if found.distance is None else "distance"
+    classes = dataset.classes if dataset.level == what and dataset.task == "classification" else ()
+
+    def described(k: int) -> dict[str, Any]:
+        name = str(graph_names(dataset)[k]) if node is None else node_name(dataset, k)
+        true = dataset.true_class(k) if classes else None
+        return {"id": name} | ({"class": "unknown" if true is None else str(true)} if classes else {})
+
+    rows = [
+        described(int(k)) | {measure: float(d), "wl_distance": int(w)}
+        for k, d, w in zip(found.index, getattr(found, measure), found.wl_distance, strict=True)
+    ]
+    if out is not None and write_rows(out, rows, json):
+        return
+    if json:
+        print_json({"data": dataset.name, "kind": what, **described(item), "nearest": rows})
+        return
+    mine = described(item)
+    title = f"{dataset.name}: nearest to {what} {mine['id']}" + (f" (class {mine['class']})" if classes else "")
+    measured_by = "learned distance" if measure == "distance" else "similarity"
+    columns = (what, *(["class"] if classes else []), measured_by, "WL distance")
+    print_table(title, columns, [[text(value) for value in row.values()] for row in rows])
+
+
+@with_flags
+def explore(
+    what: Annotated[str, typer.Argument(metavar="RUN|DATA", help="A run folder of `wlhn train`, or data.")],
+    *,
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("explorer.html"),
+    data: Annotated[
+        str | None, typer.Option(help="With a run: data to show.", show_default="what it was trained on")
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(min=0, help="Without a run: rounds of refinement.", show_default="3")
+    ] = None,
+    colours: Annotated[
+        int, typer.Option(min=1, help="At most this many colours on the page, the most frequent first.")
+    ] = 10_000,
+    reading: DataFlags,
+    json: Json = False,
+) -> None:
+    """Write a self-contained page: the colour tree in the Poincaré disc, the graphs, and what a model says of them."""
+    from wlhn.inspection.explorer import explorer_document
+    from wlhn.report.explorer import write_page
+    from wlhn.runs.run_folder import is_run, load_run, read_config
+
+    if out.suffix != ".html":
+        raise InputError(f"{out}: the name must end in .html")
+    trained = load_run(Path(what)) if is_run(Path(what)) else None
+    if trained is not None and rounds is not None:
+        raise InputError(f"--rounds {rounds}: the run in {what} has its own depth; leave --rounds out")
+    if trained is None and data is not None:
+        raise InputError(f"{what}: no finished run here; --data goes with a run, so leave it out or name one")
+    name = what if trained is None else data or str(read_config(Path(what)).get("data", ""))
+    if not name:
+        raise InputError(f"{what}: does not say what it was trained on; name the data with --data")
+    dataset = reading.load_like(name, () if trained is None else trained.columns)
+    document = explorer_document(dataset, trained, 3 if rounds is None else rounds, colours)
+    write_page(document, out)
+    if json:
+        print_json({"out": str(out), "colours": len(document["colours"]["x"]), "notes": document["notes"]})
+        return
+    for note in document["notes"]:
+        typer.echo(note)
+    typer.echo(f"Written to {out} ({out.stat().st_size / 1e6:.1f} MB); open it in a browser.")
