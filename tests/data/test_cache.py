@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wlhn.data import Dataset, load
-from wlhn.data.builtin import mutag_folder
 from wlhn.data.cache import cached
 from wlhn.data.readers.tu import read_tu, source_files
+from wlhn.data.registry import mutag_folder
 
 
 def read(counter: list[int]) -> Dataset:

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from wlhn.data.builtin import mutag_folder
 from wlhn.data.cache import cache_root
 from wlhn.data.download import download, fetch, unpack
 from wlhn.data.load import _check
 from wlhn.data.readers.geom_gcn import EDGES, NODES
-from wlhn.data.registry import KNOWN, Known, Location, locate
+from wlhn.data.registry import KNOWN, Known, Location, locate, mutag_folder
 from wlhn.errors import InputError
 
 

@@ -5,10 +5,11 @@ from wlhn.data.dataset import Column, Dataset
 from wlhn.data.features import Encoding, encoding, features
 from wlhn.data.load import load
 from wlhn.data.memory import as_dataset
+from wlhn.data.readers.edge_tables import read_node_tables
 from wlhn.data.readers.geom_gcn import read_geom_gcn
+from wlhn.data.readers.graph_files import read_graph_files
 from wlhn.data.readers.molecules import read_smiles, scaffold_split
 from wlhn.data.readers.ogb import ogb_score, read_ogb
-from wlhn.data.readers.own import read_graph_files, read_node_tables
 from wlhn.data.readers.tables import ReadOptions
 from wlhn.data.readers.tu import read_tu
 from wlhn.data.registry import KNOWN, known_name, locate, register_dataset

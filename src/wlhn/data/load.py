@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from wlhn.data.builtin import graph_atlas, karate_club
 from wlhn.data.cache import cached
 from wlhn.data.dataset import Column, Dataset, Role, TaskChoice
 from wlhn.data.download import fetch
 from wlhn.data.readers import geom_gcn as nodes
 from wlhn.data.readers import ogb, tu
 from wlhn.data.readers.archive import refuse_links
-from wlhn.data.readers.edge_tables import is_edge_table, read_edge_table
-from wlhn.data.readers.graph_files import GRAPH_FILES
+from wlhn.data.readers.edge_tables import is_edge_table, read_edge_table, read_node_tables
+from wlhn.data.readers.graph_files import GRAPH_FILES, read_graph_files
 from wlhn.data.readers.molecules import read_smiles
-from wlhn.data.readers.own import read_graph_files, read_node_tables
-from wlhn.data.readers.tables import DEFAULTS, ReadOptions, check_task
+from wlhn.data.readers.tables import DEFAULTS, ReadOptions
 from wlhn.data.registry import DATASETS, KNOWN, known_name, locate, outside_dataset
 from wlhn.data.splits import Split, read_json_splits
 from wlhn.data.statistics import check, statistics
@@ -36,7 +35,6 @@ FORMATS = (
 
 def read_path(path: Path, options: ReadOptions) -> Dataset:
     """The data set at a path."""
-    check_task(options.task)
     if path.is_dir():
         refuse_links(path)
         return _read_folder(path, options)
@@ -120,18 +118,14 @@ def _as_published(path: Path, o: ReadOptions) -> None:
         raise InputError(f"{path}: its targets are classes as published; leave out `--task regression`")
 
 
-def _synthetic(maker: str, *sizes: float) -> Callable[[int], Dataset]:
-    """A set of `wlhn.data.synthetic`, which brings networkx and scipy, so only when it is asked for."""
-    return lambda seed: getattr(import_module("wlhn.data.synthetic"), maker)(*sizes, seed=seed)
-
-
-GENERATED: dict[str, Callable[[int], Dataset]] = {
-    "BA-density-5": _synthetic("barabasi_albert_density", 5),
-    "BA-density-10": _synthetic("barabasi_albert_density", 10),
-    "ER-effective-size-0.008": _synthetic("erdos_renyi_effective_size", 0.008),
-    "ER-effective-size-0.01": _synthetic("erdos_renyi_effective_size", 0.01),
-    "karate": lambda seed: karate_club(),
-    "atlas": lambda seed: graph_atlas(),
+# Functions of `wlhn.data.generated`, which brings networkx and scipy, so only when one is asked for, and their sizes.
+GENERATED: dict[str, tuple[Any, ...]] = {
+    "BA-density-5": ("barabasi_albert_density", 5),
+    "BA-density-10": ("barabasi_albert_density", 10),
+    "ER-effective-size-0.008": ("erdos_renyi_effective_size", 0.008),
+    "ER-effective-size-0.01": ("erdos_renyi_effective_size", 0.01),
+    "karate": ("karate_club",),
+    "atlas": ("graph_atlas",),
 }
 
 
@@ -195,7 +189,9 @@ def load(
 
 def _load_known(name: str, options: ReadOptions, data_root: str | Path | None, seed: int) -> Dataset:
     if name in GENERATED:
-        return GENERATED[name](seed)
+        maker, *sizes = GENERATED[name]
+        dataset: Dataset = getattr(import_module("wlhn.data.generated"), maker)(*sizes, seed=seed)
+        return dataset
     root = data_root_or_environment(data_root)
     location = locate(name, root)
     known = KNOWN[name]

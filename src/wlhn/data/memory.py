@@ -19,7 +19,7 @@ from wlhn.data.dataset import Column, Dataset, Role, TargetLevel, TaskChoice, av
 from wlhn.data.readers.attributes import edge_attributes, listed_edges, node_attributes
 from wlhn.data.readers.edges import both_ways, origin
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets, labelled_only
-from wlhn.data.readers.tables import ReadOptions, Table, check_roles, check_task, infer_columns, table_notes
+from wlhn.data.readers.tables import ReadOptions, Table, infer_columns, table_notes
 from wlhn.data.readers.values import attributes
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
@@ -61,14 +61,13 @@ def as_dataset(
     >>> club.classes, club.inputs
     (('Mr. Hi', 'Officer'), ())
     """
-    check_task(task)
     options = ReadOptions(task=task, missing=missing, roles=roles or {})
     single = is_one_graph(source)
     parts = [source] if single else list(source)
     graphs, labels, nodes, edges = _read(source if single else parts, options)
     tables = [table for table in (nodes, edges) if table is not None]
     columns = labels + tuple(column for table in tables for column in table.columns)
-    check_roles(options, *(table.frame for table in tables))
+    options.check_roles(*(table.frame for table in tables))
     items = len(graphs) if level == "graph" else graphs.num_nodes
     given = _pyg_targets(parts) if y is None else y
     if given is not None:

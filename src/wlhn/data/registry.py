@@ -6,12 +6,12 @@ Sets from outside are functions of a seed, registered here or named by an entry 
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from wlhn.data.builtin import mutag_folder
 from wlhn.data.cache import cache_root
 from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
@@ -87,6 +87,17 @@ KNOWN: dict[str, Known] = {
 }
 
 
+def mutag_folder() -> Path | None:
+    """The folder of MUTAG in TU format inside the grakel package (found, not imported); None where that is not
+    installed, as on Python 3.13, for which it has no release.
+
+    >>> mutag_folder().name
+    'MUTAG'
+    """
+    spec = importlib.util.find_spec("grakel")
+    return None if spec is None or spec.origin is None else Path(spec.origin).parent / "tests" / "data" / "MUTAG"
+
+
 def known_name(name: str) -> str | None:
     """The registered name for a name or alias in any case, or None.
 
@@ -136,7 +147,7 @@ DATASETS: Registry[MakesDataset] = Registry("data set", "wlhn.datasets", {})
 def register_dataset(name: str) -> Callable[[MakesDataset], MakesDataset]:
     """A decorator that makes a data set known by a name in this process.
 
-    >>> from wlhn.data.builtin import karate_club
+    >>> from wlhn.data.generated import karate_club
     >>> @register_dataset("my-club")
     ... def my_club(seed: int) -> Dataset:
     ...     return karate_club()

@@ -260,3 +260,13 @@ def test_numbers_too_large_are_an_error_without_a_warning(tmp_path: Path, huge: 
             load(folder)
         with pytest.raises(InputError, match=r"node_attributes.txt, line 2: expected 1 finite number"):
             load(tu)
+
+
+@pytest.mark.parametrize("nothing", ["", "n/a", "N/A", "NA", "nan", "NULL"])
+def test_what_people_write_for_nothing_is_a_gap_among_numbers(nothing: str, tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text(f"id,age,class\na,1.5,x\nb,{nothing},y\nc,2,x\n")
+    (tmp_path / "edges.csv").write_text("from,to\na,b\nb,c\n")
+    dataset = load(tmp_path)
+    assert dataset.graphs.x is not None
+    assert np.isnan(dataset.graphs.x[:, 0]).tolist() == [False, True, False]
+    assert "missing values are filled: 'age' of 1 of 3 rows (the training mean and an indicator)" in dataset.notes

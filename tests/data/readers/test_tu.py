@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from strategies import collections, edge_list
 
 from wlhn.data import read_tu
-from wlhn.data.builtin import mutag_folder
 from wlhn.data.readers.archive import Archive
+from wlhn.data.registry import mutag_folder
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 

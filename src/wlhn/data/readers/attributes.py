@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from wlhn.data.dataset import Role
 from wlhn.data.readers.archive import check_text
-from wlhn.data.readers.edges import both_ways, origin, simple_graphs
+from wlhn.data.readers.edges import simple_graphs
 from wlhn.data.readers.encode import encode_features
 from wlhn.data.readers.tables import ReadOptions, Table, infer_columns
 from wlhn.data.readers.values import attributes, check_name, shown
@@ -54,13 +54,13 @@ def collected(
 ) -> tuple[Graphs, tuple[str, ...]]:
     """The graphs as flat arrays, with the features of both tables; every edge once."""
     label, x = encode_features(nodes)
+    edge_label, edge_attr = encode_features(edges)
     node_ptr, ends, undirected = listed_edges(graphs)
-    row = origin(ends, undirected)
-    edge_label, edge_attr = (None if values is None else values[row] for values in encode_features(edges))
     return simple_graphs(
-        both_ways(ends, undirected),
+        ends,
         node_ptr,
         self_loops=self_loops,
+        undirected=undirected,
         node_label=label,
         x=x,
         edge_label=edge_label,

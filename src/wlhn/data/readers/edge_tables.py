@@ -1,7 +1,8 @@
-"""One large graph from a table of its edges: text between separators (gzipped or not) or Parquet, read piece by piece.
+"""One graph from a table of its edges, perhaps with one of its nodes.
 
-Memory holds the ends of the edges as 32-bit numbers, the name of each node once and a number for every other cell,
-never the text of the file. Columns beside the two ends are attributes of the edges, as in all tables.
+Edges may be many: text between separators (gzipped or not) or Parquet, read piece by piece. Memory holds the ends of
+the edges as 32-bit numbers, the name of each node once and a number for every other cell, never the text of the file.
+Columns beside the two ends are attributes of the edges, as in all tables.
 """
 
 from __future__ import annotations
@@ -14,20 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset, Role
-from wlhn.data.readers.edges import both_ways, origin, simple_graphs
-from wlhn.data.readers.encode import Targets, encode_features
+from wlhn.data.dataset import Column, Dataset, Role, available
+from wlhn.data.readers.edges import simple_graphs
+from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets
 from wlhn.data.readers.pieces import read_pieces, separator_of
-from wlhn.data.readers.tables import (
-    DEFAULTS,
-    NAMES,
-    ReadOptions,
-    Table,
-    check_roles,
-    infer_columns,
-    missing_role,
-    table_notes,
-)
+from wlhn.data.readers.tables import DEFAULTS, NAMES, ReadOptions, Table, infer_columns, read_table, table_notes
 from wlhn.data.readers.values import attributes, is_numeric, name_of, shown, typed
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
@@ -50,18 +42,17 @@ class EdgeTable:
 
     def graph(self, ids: list[Any], options: ReadOptions, **nodes: Any) -> tuple[Graphs, tuple[str, ...]]:
         """The graph of these edges between nodes of these names, and what there is to note about them."""
-        undirected = not options.directed
-        given = {"edge_label": self.label, "edge_attr": self.attr}
-        row = None if self.label is None and self.attr is None else origin(self.ends, undirected)
         graphs, notes = simple_graphs(
-            both_ways(self.ends, undirected),
+            self.ends,
             np.array([0, len(ids)]),
             self_loops=options.self_loops,
+            undirected=not options.directed,
+            edge_label=self.label,
+            edge_attr=self.attr,
             node_ids=None if ids == list(range(len(ids))) else ids,
-            **{name: values[row] for name, values in given.items() if values is not None},
             **nodes,
         )
-        direction = "edges are taken as undirected" if undirected else "edges are directed"
+        direction = "edges are directed" if options.directed else "edges are taken as undirected"
         return graphs, (direction, *self.notes, *notes)
 
 
@@ -96,6 +87,42 @@ def read_edge_table(path: str | Path, options: ReadOptions = DEFAULTS) -> Datase
     )
 
 
+def read_node_tables(
+    edges: str | Path, nodes: str | Path, options: ReadOptions = DEFAULTS, *, name: str = "graph"
+) -> Dataset:
+    """One graph for node tasks: a table of edges (ends, labels, numbers) and a table of nodes (id, features, target).
+
+    Ids are whatever the tables hold.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "nodes.csv").write_text("id,age,club\\nann,31,a\\nbob,27,b\\n")
+    >>> _ = (folder / "edges.csv").write_text("from,to\\nann,bob\\n")
+    >>> dataset = read_node_tables(folder / "edges.csv", folder / "nodes.csv")
+    >>> dataset.graphs.x.tolist(), dataset.classes
+    ([[31.0], [27.0]], ('a', 'b'))
+    """
+    of_nodes = options.of_nodes()
+    vertex = read_table(Path(nodes), of_nodes, expected=("id", "target"), named=("split",))
+    vertex.check_has_features_of(of_nodes.like)
+    ids = vertex.one("id").tolist()
+    place = vertex.lines_by_name(ids, "node")
+    of_edges = options.of_edges(vertex.frame.columns)
+    edge = read_edges(Path(edges), place, of_edges, among=vertex.path, others=[vertex.frame])
+    label, x = encode_features(vertex)
+    graphs, (direction, *notes) = edge.graph(ids, options, node_label=label, x=x)
+    targets = encode_targets(vertex, options)
+    return Dataset(
+        name=name,
+        graphs=graphs,
+        level="node",
+        inputs=available(graphs),
+        columns=vertex.columns + edge.columns,
+        splits=encode_split(vertex, targets),
+        **targets.and_notes(direction, *table_notes([vertex]), *notes),
+    )
+
+
 def is_edge_table(path: Path, options: ReadOptions = DEFAULTS) -> bool:
     """Whether a file is a table of edges: any Parquet file, or columns named as ends are, or said to be ends."""
     if path.suffix == ".parquet":
@@ -121,11 +148,10 @@ def read_edges(
     import pandas as pd
 
     header = next(read_pieces(path, rows=1)).iloc[:0]
-    check_roles(options, *others, header)
+    options.check_roles(*others, header)
     found = infer_columns(header, options, expected=ENDS)
     for role in ENDS:
-        if [column.role for column in found].count(role) != 1:
-            raise InputError(f"{path}: {missing_role(role, header)}")
+        Table(path, header, found).one(role)
     ends = _read_ends(path, [next(c.name for c in found if c.role == role) for role in ENDS], place, among)
     rest = [column.name for column in found if column.is_feature]
     values = pd.DataFrame(_read_values(path, rest, ends.shape[1]) if rest else {}, index=range(ends.shape[1]))

@@ -18,17 +18,20 @@ def simple_graphs(
     node_ptr: NDArray[Any],
     *,
     self_loops: bool,
+    undirected: NDArray[np.bool_] | bool = False,
     edge_label: NDArray[Any] | None = None,
     edge_attr: NDArray[Any] | None = None,
     **nodes: Any,
 ) -> tuple[Graphs, tuple[str, ...]]:
     """Graphs without duplicate edges (the first one stands) and, unless wanted, without self-loops; with notes on both.
 
+    Edges that are `undirected`, all or some, stand in both directions then.
+
     >>> import numpy as np
     >>> simple_graphs(np.array([[0, 0, 1], [1, 1, 1]]), np.array([0, 2]), self_loops=False)
     (Graphs(1 graph, 2 nodes, 1 directed edge), ('1 duplicate edge dropped', '1 self-loop dropped'))
     """
-    source, target = ends
+    source, target = ends if undirected is False else both_ways(np.asarray(ends), undirected)
     row_ptr, neighbour, order = group_by_target(source, target, int(node_ptr[-1]))
     keep, doubled, loops = once_each(row_ptr, neighbour, self_loops)
     if doubled or loops:
@@ -36,6 +39,8 @@ def simple_graphs(
         neighbour, order = neighbour[keep], order[keep]
     dropped = ((int(doubled), "duplicate edge"), (int(loops), "self-loop"))
     notes = tuple(f"{counted(number, what)} dropped" for number, what in dropped if number)
+    if edge_label is not None or edge_attr is not None:
+        order = order if undirected is False else origin(np.asarray(ends), undirected)[order]
     graphs = Graphs(
         node_ptr=np.asarray(node_ptr, dtype=np.int64),
         row_ptr=row_ptr,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from wlhn.data.dataset import Column, Task, is_known
 from wlhn.data.readers.archive import check_text
 from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table
-from wlhn.data.readers.values import GAPS, coded, is_numeric, is_whole, named, shown
+from wlhn.data.readers.values import GAPS, coded, is_numeric, named, shown
 from wlhn.data.splits import PARTS, Split
 from wlhn.errors import InputError
 
@@ -118,7 +118,7 @@ def labelled_only(split: Split, targets: Targets) -> Split:
 def _one_target(table: Table, column: Column, options: ReadOptions) -> Targets:
     name, values = column.name, table.frame[column.name]
     where, distinct = f"{table.path}, column '{name}'", int(values.nunique())
-    inferred = options.task is None and not options.like and is_whole(values)
+    inferred = options.task is None and not options.like and values.dtype.kind in "iu"
     if column.kind != "categories":
         said = f"'{name}': {distinct} different whole numbers, taken as numbers (`--task classification`: as classes)"
         return Targets(_numbers(table, name), "regression", (), (name,), (said,) if inferred else ())

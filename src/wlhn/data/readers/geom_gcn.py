@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from wlhn.data.dataset import Column, Dataset, class_indices
 from wlhn.data.readers.archive import check_text, read_whole
-from wlhn.data.readers.edges import both_ways, simple_graphs
+from wlhn.data.readers.edges import simple_graphs
 from wlhn.data.readers.text import quoted, read_integers
 from wlhn.data.splits import read_mask_split
 from wlhn.errors import InputError
@@ -48,9 +48,8 @@ def read_geom_gcn(
     x, label = _read_nodes(node_file(path))
     edges = _read_edges(path / EDGES, len(label))
     copies = duplicates(edges, label)
-    if not directed:
-        edges = both_ways(edges.T, True).T
-    graphs, notes = simple_graphs(edges.T, np.array([0, len(label)]), self_loops=self_loops, x=x)
+    node_ptr = np.array([0, len(label)])
+    graphs, notes = simple_graphs(edges.T, node_ptr, self_loops=self_loops, undirected=not directed, x=x)
     y, classes = class_indices(label)
     dataset = Dataset(
         name=path.name,

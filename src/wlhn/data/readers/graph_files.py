@@ -1,17 +1,29 @@
-"""One graph from one file: GraphML, GML, or an edge list."""
+"""Graph files, one graph each, with a table of targets.
+
+Graph files are GraphML, GML, or edge lists (two names a line, perhaps with a weight; a name alone is a node without
+edges; # is a comment). Edge lists are undirected unless told otherwise, GraphML and GML say it themselves. Attributes
+of nodes and of edges are columns; a role goes to the column of that name, the nodes' first. Where a node attribute has
+the role "target", the items are nodes.
+"""
 
 from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 
+from wlhn.data.dataset import Dataset, Role, available
 from wlhn.data.readers.archive import check_text
+from wlhn.data.readers.attributes import collected, edge_attributes, node_attributes
+from wlhn.data.readers.encode import Targets, encode_split, encode_targets
+from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table, read_table, table_notes
 from wlhn.data.readers.text import quoted
+from wlhn.data.readers.values import shown
 from wlhn.errors import InputError
 from wlhn.words import shortened
 
@@ -123,3 +135,72 @@ def _dictionary(text: str, there: str) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise InputError(f"{there}: expected attributes as {{'name': value}}, found {quoted(text.encode())}")
     return {str(name): value for name, value in given.items()}
+
+
+def read_graph_files(
+    files: Sequence[str | Path],
+    options: ReadOptions = DEFAULTS,
+    *,
+    targets: str | Path | None = None,
+    name: str = "graphs",
+) -> Dataset:
+    """Graph files, one graph each, with a table of targets: a column of file names (the ending may go) and targets.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "path.edgelist").write_text("a b\\nb c\\n")
+    >>> _ = (folder / "triangle.edgelist").write_text("a b\\nb c\\nc a\\n")
+    >>> _ = (folder / "targets.csv").write_text("file,y\\ntriangle,cycle\\npath,tree\\n")
+    >>> dataset = read_graph_files(sorted(folder.glob("*.edgelist")), targets=folder / "targets.csv")
+    >>> dataset.graph_ids, [dataset.classes[k] for k in dataset.y]
+    (['path.edgelist', 'triangle.edgelist'], ['tree', 'cycle'])
+    """
+    paths = [Path(file) for file in files]
+    if not paths:
+        raise InputError(f"{name}: has no graph file; it needs at least one")
+    graphs = [read_graph_file(path, directed=options.directed) for path in paths]
+    where, folder = [path.name for path in paths], paths[0].parent
+    nodes = node_attributes(graphs, where, folder, options)
+    edge = edge_attributes(graphs, where, folder, options.of_edges(nodes.frame.columns))
+    tables = [nodes, edge]
+    if targets is not None:
+        if nodes.names("target"):
+            raise InputError(f"{targets}: '{nodes.names('target')[0]}' of nodes is a target too; keep one of them")
+        expected: tuple[Role, ...] = ("id", "target")
+        told = read_table(Path(targets), options.of_nodes(), expected=expected, named=("split",), rest="target")
+        tables.append(told)
+    options.check_roles(*(table.frame for table in tables))
+    of_items = nodes if nodes.names("target") else None
+    if targets is not None:
+        told.check_no_features({*nodes.frame.columns, *edge.frame.columns})
+        of_items = replace(told, frame=told.frame.iloc[_rows_of(paths, told)])
+    known = Targets.none(len(paths)) if of_items is None else encode_targets(of_items, options)
+    collection, notes = collected(graphs, nodes, edge, self_loops=options.self_loops)
+    return Dataset(
+        name=name,
+        graphs=collection,
+        level="node" if of_items is nodes else "graph",
+        inputs=available(collection),
+        graph_ids=where,
+        columns=tuple(column for table in tables for column in table.columns),
+        splits=() if of_items is None else encode_split(of_items, known),
+        **known.and_notes(*table_notes([nodes, edge]), *notes),
+    )
+
+
+def _rows_of(paths: list[Path], table: Table) -> list[int]:
+    """The row of each file."""
+    names = [str(value) for value in table.one("id").tolist()]
+    row = table.lines_by_name(names, "graph")
+    rows = []
+    for path in paths:
+        found = [row[key] for key in (path.name, path.stem) if key in row]
+        if not found:
+            raise InputError(f"{table.path}: has no line for the graph {path.name}; add one with its name or stem")
+        rows.append(found[0])
+    if len(rows) < len(names):
+        extra = min(set(range(len(names))) - set(rows))
+        raise InputError(
+            f"{table.path}, line {extra + 2}: there is no graph file '{shown(names[extra])}'; each line needs one"
+        )
+    return rows

@@ -20,7 +20,7 @@ from wlhn.data.dataset import Dataset, Skipped
 from wlhn.data.readers.archive import check_text
 from wlhn.data.readers.encode import encode_split, encode_targets, labelled_only
 from wlhn.data.readers.ogb import ATOM_CATEGORIES
-from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table, check_no_features, check_roles, read_table
+from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table, read_table
 from wlhn.data.readers.values import named, shown
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
@@ -46,8 +46,8 @@ def read_smiles(path: str | Path, options: ReadOptions = DEFAULTS) -> Dataset:
             f"{path}: SMILES need the packages rdkit and ogb; install them with `pip install 'wlhn[molecules]'`"
         )
     table = read_table(path, options, expected=("target",), named=("smiles", "split", "id"), rest="target")
-    check_roles(options, table.frame)
-    check_no_features(table)
+    options.check_roles(table.frame)
+    table.check_no_features()
     if not table.names("smiles"):
         raise InputError(f"{path}: {_no_smiles(table)}")
     smiles = table.frame[table.names("smiles")[0]]

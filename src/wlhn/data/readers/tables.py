@@ -17,24 +17,14 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Column, Role, TaskChoice
 from wlhn.data.readers.pieces import read_text_table, separator_of
-from wlhn.data.readers.values import (
-    are_classes,
-    categories_of,
-    is_numeric,
-    is_whole,
-    name_of,
-    named,
-    shown,
-    stands_for,
-    typed,
-)
+from wlhn.data.readers.values import are_classes, categories_of, is_numeric, name_of, named, shown, stands_for, typed
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,6 +44,19 @@ class ReadOptions:
     like: Sequence[Column] = ()
     skip_invalid: bool = False
     progress: bool = False
+
+    def __post_init__(self) -> None:
+        if self.task not in (None, "classification", "regression"):
+            raise InputError(f"task: must be classification or regression, found '{self.task}'")
+
+    def check_roles(self, *tables: pd.DataFrame) -> None:
+        """Every column that the user names exists, and every role too."""
+        there = [str(name) for table in tables for name in table.columns]
+        for name, role in self.roles.items():
+            if name not in there:
+                raise InputError(f"role of column '{name}': no such column; there are {named(there)}")
+            if role not in ROLES:
+                raise InputError(f"role of column '{name}': must be one of {', '.join(ROLES)}, found '{role}'")
 
     def of_nodes(self) -> ReadOptions:
         """The part about columns of nodes or graphs."""
@@ -81,7 +84,7 @@ NAMES: dict[Role, tuple[str, ...]] = {
     "split": ("split",),
     "target": ("target", "label", "class", "y"),
 }
-ROLES: tuple[str, ...] = ("feature", "category", "target", "id", "from", "to", "smiles", "split", "ignored")
+ROLES = get_args(Role)
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,10 @@ class Table:
         """The values of the only column with a role, none of them missing."""
         names = self.names(role)
         if not names:
-            raise InputError(f"{self.path}: {missing_role(role, self.frame)}")
+            raise InputError(
+                f"{self.path}: no column among {named(self.frame.columns)} has the role '{role}' "
+                f"(`--role NAME={role}` says which it is)"
+            )
         if len(names) > 1:
             raise InputError(
                 f"{self.path}: columns {named(names)} have the role '{role}', and one column can "
@@ -111,16 +117,36 @@ class Table:
             raise InputError(f"{self.at(gaps[0])}, column '{names[0]}': the value is missing")
         return values.to_numpy()
 
+    def check_has_features_of(self, earlier: Sequence[Column]) -> None:
+        """The features of an earlier data set are here too."""
+        for column in earlier:
+            if column.is_feature and column.name not in self.frame.columns:
+                raise InputError(
+                    f"{self.path}: has no column '{column.name}', which the training data have; its columns are "
+                    f"{named(self.frame.columns)}"
+                )
+
+    def check_no_features(self, elsewhere: Collection[str] = ()) -> None:
+        """A table of whole graphs gives no features: models see those of nodes and edges (columns elsewhere) alone."""
+        for column in self.columns:
+            if column.is_feature and column.name not in elsewhere:
+                raise InputError(
+                    f"{self.path}, column '{column.name}': a {column.role} of whole graphs, which no model sees; "
+                    f"`--role {column.name}=ignored` leaves it out"
+                )
+
+    def lines_by_name(self, names: Sequence[Any], what: str) -> dict[Any, int]:
+        """Where each name stands in the table, which lists none of them twice."""
+        place: dict[Any, int] = {}
+        for k, name in enumerate(names):
+            if place.setdefault(name, k) != k:
+                raise InputError(f"{self.path}, line {k + 2}: {what} '{shown(name)}' is listed twice; keep one line")
+        return place
+
     def at(self, row: int) -> str:
         """Where a row came from, also after a selection: a line of the file, or what the index calls it."""
         label = self.frame.index[row]
         return f"{self.path / label}" if isinstance(label, str) else f"{self.path}, line {label + 2}"
-
-
-def missing_role(role: Role, frame: pd.DataFrame) -> str:
-    """That no column has a role, and how to say which one should."""
-    names = named(frame.columns)
-    return f"no column among {names} has the role '{role}' (`--role NAME={role}` says which it is)"
 
 
 def read_table(
@@ -200,42 +226,6 @@ def infer_columns(
     return tuple(columns)
 
 
-def check_known(path: Path, frame: pd.DataFrame, like: Sequence[Column]) -> None:
-    """The features of an earlier data set are here too."""
-    for column in like:
-        if column.is_feature and column.name not in frame.columns:
-            names = named(frame.columns)
-            raise InputError(
-                f"{path}: has no column '{column.name}', which the training data have; its columns are {names}"
-            )
-
-
-def check_roles(options: ReadOptions, *tables: pd.DataFrame) -> None:
-    """Every column that the user names exists, and every role too."""
-    there = [str(name) for table in tables for name in table.columns]
-    for name, role in options.roles.items():
-        if name not in there:
-            raise InputError(f"role of column '{name}': no such column; there are {named(there)}")
-        if role not in ROLES:
-            raise InputError(f"role of column '{name}': must be one of {', '.join(ROLES)}, found '{role}'")
-
-
-def check_no_features(of_graphs: Table, elsewhere: Collection[str] = ()) -> None:
-    """A table of whole graphs gives no features: models see those of nodes and edges (columns elsewhere) alone."""
-    for column in of_graphs.columns:
-        if column.is_feature and column.name not in elsewhere:
-            raise InputError(
-                f"{of_graphs.path}, column '{column.name}': a {column.role} of whole graphs, which no model sees; "
-                f"`--role {column.name}=ignored` leaves it out"
-            )
-
-
-def check_task(task: TaskChoice | None) -> None:
-    """What was asked for is a task."""
-    if task not in (None, "classification", "regression"):
-        raise InputError(f"task: must be classification or regression, found '{task}'")
-
-
 def table_notes(tables: Iterable[Table]) -> tuple[str, ...]:
     """What is missing among the features and what is done about it; which columns are numbers but for a few cells."""
     parts, mixed = [], []
@@ -281,7 +271,7 @@ def _describe(values: pd.Series, name: str, role: Role, task: TaskChoice | None,
     if not given and len(values) and not fixed:
         return Column(name, "ignored", "text", "empty")
     classes = role == "target" and (
-        task == "classification" or (task is None and is_whole(values) and are_classes(distinct, given))
+        task == "classification" or (task is None and values.dtype.kind in "iu" and are_classes(distinct, given))
     )
     if number and role != "category" and not classes:
         return Column(name, role, "numeric")

@@ -30,7 +30,7 @@ def read_tu(path: str | Path, *, self_loops: bool = False, task: TaskChoice | No
 
     For regression (`task`) they are the graph attributes, or the labels as numbers if there are none.
 
-    >>> from wlhn.data.builtin import mutag_folder
+    >>> from wlhn.data.registry import mutag_folder
     >>> read_tu(mutag_folder())
     Dataset(MUTAG, graph classification, Graphs(188 graphs, 3,371 nodes, 7,442 directed edges))
     """

@@ -14,7 +14,8 @@ from wlhn.words import listed
 if TYPE_CHECKING:
     import pandas as pd
 
-GAPS = ("NA", "N/A", "nan", "NaN", "NAN", "null", "None")  # how people write nothing between numbers
+# How people write nothing between numbers.
+GAPS = ("NA", "N/A", "n/a", "#N/A", "<NA>", "nan", "NaN", "NAN", "null", "NULL", "None")
 MOST_CLASSES = 100  # whole numbers with more values are numbers, not classes
 LONGEST_NAME = 200
 FEW_CLASSES = 20  # with more values, each must stand for ten items to be a class
@@ -66,12 +67,6 @@ def is_numeric(values: pd.Series) -> bool:
     import pandas as pd
 
     return bool(pd.api.types.is_numeric_dtype(values)) and not bool(pd.api.types.is_bool_dtype(values))
-
-
-def is_whole(values: pd.Series) -> bool:
-    import pandas as pd
-
-    return bool(pd.api.types.is_integer_dtype(values))
 
 
 def are_classes(distinct: int, given: int) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wlhn.data import load
-from wlhn.data.synthetic import effective_size, ego_density
+from wlhn.data.generated import effective_size, ego_density
 from wlhn.graphs import to_networkx
 
 
