@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +20,16 @@ import numpy as np
 import platformdirs
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset, Skipped
+from wlhn.data.dataset import Dataset
 from wlhn.data.splits import PARTS, Split
+from wlhn.documents import from_json, to_json
 from wlhn.errors import BusyError
 from wlhn.files import only_writer, replacing, write_json
 from wlhn.graphs import Graphs
 
 VERSION = 3
 PATIENCE = 600  # seconds that another process may take to read the same sources
-TUPLES = ("classes", "targets", "inputs", "categories", "notes")  # of plain values
+PLAIN = [f.name for f in fields(Dataset) if f.name not in ("graphs", "y", "splits", "training_x")]  # no arrays
 GRAPH_ARRAYS = tuple(f.name for f in fields(Graphs) if f.name != "node_ids")
 
 
@@ -68,19 +69,11 @@ def _found(entry: Path) -> Dataset | None:
 
 def save_entry(entry: Path, dataset: Dataset) -> None:
     """Write a data set; the entry is valid only once its entry.json stands there."""
-    arrays = _arrays(dataset)
-    document = {
-        "version": VERSION,
-        "name": dataset.name,
-        "level": dataset.level,
-        "task": dataset.task,
-        "node_ids": None if dataset.graphs.node_ids is None else list(dataset.graphs.node_ids),
-        "graph_ids": None if dataset.graph_ids is None else list(dataset.graph_ids),
-        "columns": [asdict(column) for column in dataset.columns],
-        "splits": len(dataset.splits),
-        "skipped": [asdict(skipped) for skipped in dataset.skipped],
-    }
-    document |= {name: list(getattr(dataset, name)) for name in TUPLES}
+    graphs = {name: getattr(dataset.graphs, name) for name in GRAPH_ARRAYS}
+    splits = {f"{part}_{k}": getattr(split, part) for k, split in enumerate(dataset.splits) for part in PARTS}
+    arrays = {name: array for name, array in ({"y": dataset.y} | graphs | splits).items() if array is not None}
+    document = {name: to_json(getattr(dataset, name)) for name in PLAIN}
+    document |= {"version": VERSION, "node_ids": dataset.graphs.node_ids, "splits": len(dataset.splits)}
     json.dumps(document, allow_nan=False)  # ids that JSON cannot hold fail before anything is written
     for name, array in arrays.items():
         with replacing(entry / f"{name}.npy") as draft, draft.open("wb") as out:
@@ -101,25 +94,16 @@ def load_entry(entry: Path) -> Dataset:
         if _digest(path) != digest:
             raise ValueError(f"{path}: not what was written")
         arrays[name] = np.load(path, mmap_mode="c", allow_pickle=False)
-    tuples: dict[str, Any] = {name: tuple(document[name]) for name in TUPLES}
-    return Dataset(
-        name=document["name"],
-        graphs=Graphs(**{k: arrays.get(k) for k in GRAPH_ARRAYS}, node_ids=document["node_ids"]),  # type: ignore[arg-type]
+    graph_arrays: dict[str, Any] = {name: arrays.get(name) for name in GRAPH_ARRAYS}
+    return from_json(
+        Dataset,
+        document,
+        entry,
+        graphs=Graphs(**graph_arrays, node_ids=document["node_ids"]),
         y=arrays["y"],
-        level=document["level"],
-        task=document["task"],
-        **tuples,
         graph_ids=document["graph_ids"],
-        columns=tuple(Column(**column | {"values": tuple(column["values"])}) for column in document["columns"]),
         splits=tuple(Split(*(arrays[f"{part}_{k}"] for part in PARTS)) for k in range(document["splits"])),
-        skipped=tuple(Skipped(**skipped) for skipped in document["skipped"]),
     )
-
-
-def _arrays(dataset: Dataset) -> dict[str, NDArray[Any]]:
-    graphs = {name: getattr(dataset.graphs, name) for name in GRAPH_ARRAYS}
-    splits = {f"{part}_{k}": getattr(split, part) for k, split in enumerate(dataset.splits) for part in PARTS}
-    return {name: array for name, array in ({"y": dataset.y} | graphs | splits).items() if array is not None}
 
 
 def _key(sources: Iterable[Path], options: str) -> str:

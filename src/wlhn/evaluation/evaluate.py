@@ -11,36 +11,21 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import zip_longest
 from pathlib import Path
 
 from wlhn.data.dataset import Dataset
 from wlhn.data.splits import splits_hash
 from wlhn.errors import InputError
+from wlhn.evaluation import outcome as outcomes
 from wlhn.evaluation.executor import Workers
 from wlhn.evaluation.job_folder import run_jobs
 from wlhn.evaluation.jobs import Job, JobResult, Shared, Started
-from wlhn.evaluation.outcome import (
-    OUTCOME,
-    VALIDATION,
-    Outcome,
-    Row,
-    ValidationOutcome,
-    candidate_means,
-    merged,
-    read_outcome,
-    read_plan,
-    split_outcome,
-    visited,
-    with_further_runs,
-    work,
-    write_outcome,
-)
+from wlhn.evaluation.outcome import OUTCOME, VALIDATION, Outcome, SplitOutcome, ValidationOutcome, Visited, Work
 from wlhn.evaluation.plan import PLAN, Plan, begin, finish
 from wlhn.evaluation.progress import PROGRESS, OnProgress, Progress, ignore_progress
 from wlhn.evaluation.protocols import PROTOCOLS, Protocol
 from wlhn.evaluation.search import Trial, search_each_split
-from wlhn.files import check_free, only_writer
+from wlhn.files import check_free, only_writer, write_json
 from wlhn.training.metrics import METRICS
 from wlhn.training.problem import depth_of
 from wlhn.training.provenance import data_hash
@@ -90,17 +75,17 @@ class Evaluation:
     def run(self) -> Outcome:
         """Select and assess; what is done already in the folder, the whole or some of its jobs, is not done again."""
         with self._claimed():
-            before = read_plan(self.folder, validation_only=False)
+            before = outcomes.read_plan(self.folder / OUTCOME)
             plan = begin(self.folder, self.plan, before)
-            if before == plan:
+            if before == plan:  # its jobs need not be there: a repository keeps outcomes alone
                 finish(self.folder)
-                return read_outcome(self.folder)  # its jobs need not be there: a repository keeps outcomes alone
+                return outcomes.read_outcome(self.folder)
             # A larger search may choose others on the same split.
             grows = before is not None and before.search is None and plan.search is None
             with self.workers.started(self.shared) as started:
-                running = _Running(self, plan, started, read_outcome(self.folder) if grows else None)
+                running = _Running(self, plan, started, outcomes.read_outcome(self.folder) if grows else None)
                 outcome = running.assess(*running.select())
-            write_outcome(self.folder, outcome)
+            write_json(self.folder / OUTCOME, outcome.to_json())
             finish(self.folder)
             return outcome
 
@@ -111,12 +96,11 @@ class Evaluation:
                 "search, final_runs: every candidate is tried, and there are no final runs; leave them out"
             )
         with self._claimed():
-            plan = begin(self.folder, self.plan, read_plan(self.folder, validation_only=True))
+            plan = begin(self.folder, self.plan, outcomes.read_plan(self.folder / VALIDATION))
             with self.workers.started(self.shared) as started:
                 _, selection = _Running(self, plan, started).select(alone=True)
-            done = [result for row in selection for result in row]
-            outcome = ValidationOutcome(plan, done[0].metric, candidate_means(plan, selection), work(done))
-            write_outcome(self.folder, outcome)
+            outcome = ValidationOutcome.of(plan, selection)
+            write_json(self.folder / VALIDATION, outcome.to_json())
             finish(self.folder)
             return outcome
 
@@ -198,7 +182,7 @@ class _Running:
         given = {"settings": settings, "seed": seed, "test": test, "stops": tuple(stops)}
         return Job.of(self.plan, split=split, split_hash=split_hash, **given)
 
-    def select(self, alone: bool = False) -> tuple[list[list[int]], list[Row]]:
+    def select(self, alone: bool = False) -> tuple[list[list[int]], list[list[JobResult]]]:
         """(the candidates that were tried, their results), new split by new split.
 
         A single candidate needs no selection, unless selection is `alone`, with no final runs after it.
@@ -219,7 +203,7 @@ class _Running:
         flat = trials("selection", [(k, c, ()) for k in range(len(splits)) for c in range(width)])
         return [list(range(width)) for _ in splits], [flat[k * width : (k + 1) * width] for k in range(len(splits))]
 
-    def assess(self, tried: Sequence[Sequence[int]], selection: Sequence[Row]) -> Outcome:
+    def assess(self, tried: Sequence[Sequence[int]], selection: Sequence[Sequence[JobResult]]) -> Outcome:
         """The final runs of what was selected, and what came of it all."""
         plan, before = self.plan, self.before
         old_splits = before.splits if before is not None else ()
@@ -230,22 +214,24 @@ class _Running:
         results = self.results("final runs", [self.job(k, chosen[k], run, test=True) for k, run in self.new_final_runs])
         final = [[result for result in results if result.job.split == k] for k in range(self.num_splits)]
         done = [result for row in selection for result in row] + results
-        found = [
-            split_outcome(self.asked.shared.splits[k], chosen[k], row) if row else None for k, row in enumerate(final)
-        ]
+        splits = dict(enumerate(old_splits))
+        for k, row in enumerate(final):
+            if row:
+                new = SplitOutcome.of(self.asked.shared.splits[k], chosen[k], row)
+                splits[k] = splits[k].and_runs_of(new) if k in splits else new
         outcome = Outcome(
             plan=plan,
             metric=results[0].metric,
-            splits=tuple(with_further_runs(*pair) for pair in zip_longest(old_splits, found)),
-            visited=visited(plan, selection) if before is None or selection else before.visited,
+            splits=tuple(splits.values()),
+            visited=Visited.of(plan, selection) if before is None or selection else before.visited,
             largest_radius=max(result.numerics.largest_radius or 0.0 for result in results),
             broken_runs=sum(result.numerics.first_nan is not None for result in done),
-            work=work(done),
+            work=Work.total(done),
         )
-        return outcome if before is None else merged(before, outcome)
+        return outcome if before is None else outcome.after(before)
 
 
-def best_candidate(results: Row) -> int:
+def best_candidate(results: Sequence[JobResult]) -> int:
     """The position of the result that is best on the validation items; of equal ones, the smaller loss, then the first.
 
     A run that was stopped as hopeless is chosen last.

@@ -15,14 +15,15 @@ from wlhn.errors import InputError
 from wlhn.evaluation.jobs import JobResult
 from wlhn.evaluation.plan import Plan
 from wlhn.evaluation.protocols import spread
-from wlhn.files import read_json, write_json
+from wlhn.files import read_json
 from wlhn.options.checks import check_choice
 from wlhn.training.metrics import METRICS
 from wlhn.training.scores import Scores
 from wlhn.training.settings import Settings
 
 OUTCOME, VALIDATION = "evaluation.json", "validation.json"
-UNKNOWN = "unknown"
+OF_RUNS = ("valid", "test_scores", "seeds", "valid_loss", "scores", "voices")  # fields with a value for each final run
+Row = Sequence[JobResult]  # the results of one split
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,24 @@ class Work:
     seconds: float
     version: str
     made_with: Mapping[str, str] = field(default_factory=dict)  # processor and libraries; older outcomes do not say
+
+    @staticmethod
+    def total(parts: Iterable[Work | JobResult]) -> Work:
+        """All that was done: more than one version or machine, where parts come from more than one place."""
+        parts = [
+            each if isinstance(each, Work) else Work(1, each.seconds, each.version, each.made_with) for each in parts
+        ]
+        names = dict.fromkeys(name for each in parts for name in each.made_with)
+
+        def every(values: Iterable[str], joint: str) -> str:
+            return joint.join(sorted({one for value in values for one in value.split(joint)}))
+
+        return Work(
+            jobs=sum(each.jobs for each in parts),
+            seconds=round(sum(each.seconds for each in parts), 1),
+            version=every((each.version for each in parts), ", "),
+            made_with={k: every((each.made_with.get(k, "unknown") for each in parts), " or ") for k in names},
+        )
 
 
 @dataclass(frozen=True)
@@ -50,6 +69,29 @@ class SplitOutcome:
     scores: tuple[Scores, ...] | None = None  # every metric on the test items; older outcomes have none
     voices: tuple[Mapping[str, float], ...] | None = None  # test scores of the parts of an averaging model
 
+    @staticmethod
+    def of(split: Split, settings: Settings, final: Row) -> SplitOutcome:
+        """The settings that were chosen on a split, and the final runs with them."""
+        scores = tuple(result.scores for result in final if result.scores is not None)
+        return SplitOutcome(
+            hash=split.hash,
+            train=len(split.train),
+            test=len(split.test),
+            settings=settings,
+            valid=tuple(result.valid for result in final),
+            test_scores=tuple(result.test for result in final if result.test is not None),
+            seeds=tuple(result.job.seed for result in final),
+            scores=scores if len(scores) == len(final) else None,  # results of before had none
+            valid_loss=tuple(result.valid_loss for result in final),
+            voices=tuple(result.voices for result in final) if all(result.voices for result in final) else None,
+        )
+
+    def and_runs_of(self, other: SplitOutcome) -> SplitOutcome:
+        """With further final runs of the same settings; what one of both does not say of its runs is left out."""
+        of_runs: dict[str, Any] = {name: (getattr(self, name), getattr(other, name)) for name in OF_RUNS}
+        together: dict[str, Any] = {name: one + two if one and two else None for name, (one, two) in of_runs.items()}
+        return replace(self, **together)
+
     def to_json(self) -> dict[str, Any]:
         return {name: value for name, value in fields_to_json(self).items() if value is not None}
 
@@ -62,6 +104,16 @@ class Visited:
     per_split: int
     in_all: int
     stopped: int
+
+    @staticmethod
+    def of(plan: Plan, selection: Sequence[Row]) -> Visited:
+        done = [result for row in selection for result in row]
+        return Visited(
+            grid=len(plan.candidates),
+            per_split=max(map(len, selection)),
+            in_all=len({result.job.settings for result in done}),
+            stopped=sum(result.stopped for result in done),
+        )
 
 
 @dataclass(frozen=True)
@@ -104,6 +156,15 @@ class Outcome:
             return {}
         runs = [split.voices or () for split in self.splits]
         return {name: spread([[run[name] for run in each] for each in runs])[0] for name in runs[0][0]}
+
+    def after(self, before: Outcome) -> Outcome:
+        """This outcome as one that stands on one of before: what both took, and what went wrong in either."""
+        return replace(
+            self,
+            largest_radius=max(before.largest_radius, self.largest_radius),
+            broken_runs=before.broken_runs + self.broken_runs,
+            work=Work.total([before.work, self.work]),
+        )
 
     def to_json(self) -> dict[str, Any]:
         plan = to_json(self.plan)
@@ -156,6 +217,16 @@ class ValidationOutcome:
     candidates: tuple[Candidate, ...]
     work: Work
 
+    @staticmethod
+    def of(plan: Plan, selection: Sequence[Row]) -> ValidationOutcome:
+        """From the results of all candidates, split by split."""
+        done, splits = [result for row in selection for result in row], len(selection)
+        candidates = []
+        for settings, results in zip(plan.candidates, zip(*selection, strict=True), strict=True):
+            valid, loss = sum(each.valid for each in results), sum(each.valid_loss for each in results)
+            candidates.append(Candidate(settings, valid / splits, loss / splits))
+        return ValidationOutcome(plan, done[0].metric, tuple(candidates), Work.total(done))
+
     def to_json(self) -> dict[str, Any]:
         own = {"metric": self.metric, "candidates": to_json(self.candidates)}
         return to_json(self.plan) | own | to_json(self.work)
@@ -169,113 +240,18 @@ def read_outcome(path: Path) -> Outcome:
     return Outcome.from_json(read_json(file), file)
 
 
-def read_plan(folder: Path, validation_only: bool) -> Plan | None:
-    """The plan of the outcome in a folder, if there is one."""
-    file = folder / (VALIDATION if validation_only else OUTCOME)
+def read_plan(file: Path) -> Plan | None:
+    """The plan of an outcome, if there is one."""
     if not file.exists():
         return None
     document = read_json(file)
-    if validation_only:  # its candidates carry their scores
+    if file.name == VALIDATION:  # its candidates carry their scores
         each = document.get("candidates", ())
         document["candidates"] = [one.get("settings") if isinstance(one, dict) else one for one in each]
     return from_json(Plan, document, file)
-
-
-def write_outcome(folder: Path, outcome: Outcome | ValidationOutcome) -> None:
-    """Write an outcome to its folder."""
-    write_json(folder / (OUTCOME if isinstance(outcome, Outcome) else VALIDATION), outcome.to_json())
 
 
 def in_words(outcome: Outcome, divisor: float = 1.0) -> str:
     """The mean test score with its deviation, which a single run does not have; errors over `divisor`."""
     scores = [outcome.mean, outcome.std] if outcome.num_runs > 1 else [outcome.mean]
     return " ± ".join(METRICS[outcome.metric].shown(score / divisor) for score in scores)
-
-
-Row = Sequence[JobResult]  # the results of one split
-OF_RUNS = ("valid", "test_scores", "seeds", "valid_loss", "scores", "voices")  # fields with a value for each final run
-
-
-def split_outcome(split: Split, settings: Settings, final: Row) -> SplitOutcome:
-    """What came of a split: the settings that were chosen, and the final runs with them."""
-    scores = tuple(result.scores for result in final if result.scores is not None)
-    return SplitOutcome(
-        hash=split.hash,
-        train=len(split.train),
-        test=len(split.test),
-        settings=settings,
-        valid=tuple(result.valid for result in final),
-        test_scores=tuple(result.test for result in final if result.test is not None),
-        seeds=tuple(result.job.seed for result in final),
-        scores=scores if len(scores) == len(final) else None,  # results of before had none
-        valid_loss=tuple(result.valid_loss for result in final),
-        voices=tuple(result.voices for result in final) if all(result.voices for result in final) else None,
-    )
-
-
-def with_further_runs(before: SplitOutcome | None, new: SplitOutcome | None) -> SplitOutcome:
-    """A split with further final runs of the same settings; what one of both does not say of its runs is left out."""
-    if before is None or new is None:
-        split = before or new
-        assert split is not None
-        return split
-    of_runs: dict[str, Any] = {name: (getattr(before, name), getattr(new, name)) for name in OF_RUNS}
-    together: dict[str, Any] = {name: one + two if one and two else None for name, (one, two) in of_runs.items()}
-    return replace(before, **together)
-
-
-def merged(before: Outcome, new: Outcome) -> Outcome:
-    """A new outcome that stands on one of before: what both took, and what went wrong in either."""
-    one, other = before.work, new.work
-    names = dict.fromkeys((*one.made_with, *other.made_with))
-    made_with = {name: _either(w.made_with.get(name, UNKNOWN) for w in (one, other)) for name in names}
-    return replace(
-        new,
-        largest_radius=max(before.largest_radius, new.largest_radius),
-        broken_runs=before.broken_runs + new.broken_runs,
-        work=Work(
-            jobs=one.jobs + other.jobs,
-            seconds=round(one.seconds + other.seconds, 1),
-            version=", ".join(sorted({*one.version.split(", "), *other.version.split(", ")})),
-            made_with=made_with,
-        ),
-    )
-
-
-def candidate_means(plan: Plan, selection: Sequence[Row]) -> tuple[Candidate, ...]:
-    """How each candidate did on the validation items, the mean over splits."""
-    splits = len(selection)
-    return tuple(
-        Candidate(
-            settings,
-            valid=sum(row[k].valid for row in selection) / splits,
-            valid_loss=sum(row[k].valid_loss for row in selection) / splits,
-        )
-        for k, settings in enumerate(plan.candidates)
-    )
-
-
-def visited(plan: Plan, selection: Sequence[Row]) -> Visited:
-    """How much of the grid was tried."""
-    done = [result for row in selection for result in row]
-    return Visited(
-        grid=len(plan.candidates),
-        per_split=max(map(len, selection)),
-        in_all=len({result.job.settings for result in done}),
-        stopped=sum(result.stopped for result in done),
-    )
-
-
-def work(done: Row) -> Work:
-    """What results cost, and what made them: more than one of a kind, where they come from more than one place."""
-    names = dict.fromkeys(name for result in done for name in result.made_with)
-    return Work(
-        jobs=len(done),
-        seconds=round(sum(result.seconds for result in done), 1),
-        version=", ".join(sorted({result.version for result in done})),
-        made_with={name: _either(result.made_with.get(name, UNKNOWN) for result in done) for name in names},
-    )
-
-
-def _either(values: Iterable[str]) -> str:
-    return " or ".join(sorted({each for value in values for each in value.split(" or ")}))
