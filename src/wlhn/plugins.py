@@ -23,11 +23,24 @@ from wlhn.errors import InputError
 Value = TypeVar("Value")
 
 
+def import_extra(module: str, otherwise: str) -> Any:
+    """A module of a package that not everybody installs; without it, an `InputError` with this sentence.
+
+    >>> import_extra("no_such_package", "trees: need no_such_package")
+    Traceback (most recent call last):
+    wlhn.errors.InputError: trees: need no_such_package
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        raise InputError(otherwise) from None
+
+
 class Registry(Generic[Value]):
     """Values by name. Of ours, those that are named as "module:attribute" are imported when they are asked for.
 
     >>> shapes = Registry("shape", "example.shapes", {"path": "pathlib:PurePath"})
-    >>> shapes.register("text", str)
+    >>> _ = shapes.register("text", str)
     >>> shapes.names(), shapes["path"].__name__
     (['path', 'text'], 'PurePath')
     >>> shapes["circle"]
@@ -39,18 +52,19 @@ class Registry(Generic[Value]):
         self.kind, self.group, self.places = kind, group, dict(places)
         self.registered: dict[str, Value] = {}
 
-    def register(self, name: str, value: Value) -> None:
+    def register(self, name: str, value: Value) -> Value:
         """Make a value known by name in this process; a name of ours cannot be taken."""
         if name in self.places:
             raise InputError(f"{self.kind} '{name}' is one of wlhn's own; choose another name")
         self.registered[name] = value
+        return value
 
     def names(self) -> list[str]:
         """All known names: ours first."""
-        return list(dict.fromkeys([*self.places, *self.registered, *self._entry_points()]))
+        return list(dict.fromkeys([*self.places, *self.registered, *_points_of(self.group)]))
 
     def __contains__(self, name: object) -> bool:
-        return name in self.places or name in self.registered or name in self._entry_points()
+        return name in self.places or name in self.registered or name in _points_of(self.group)
 
     def __getitem__(self, name: str) -> Value:
         if name in self.registered:
@@ -62,8 +76,12 @@ class Registry(Generic[Value]):
             module, _, attribute = place.partition(":")
             value: Value = getattr(import_module(module), attribute)
             return value
-        if name in self._entry_points():
-            return self._load(name)
+        if name in (points := _points_of(self.group)):
+            try:
+                value = points[name].load()
+            except Exception as error:
+                raise InputError(f"{self.kind} '{name}': its package cannot be imported ({error})") from error
+            return value
         raise InputError(f"{self.kind} '{name}' is not known; known are {', '.join(self.names())}")
 
     def name_of(self, value: Value) -> str:
@@ -78,16 +96,6 @@ class Registry(Generic[Value]):
         name = str(getattr(value, "__name__", type(value).__name__)).lower()
         self.register(name, value)
         return name
-
-    def _entry_points(self) -> dict[str, Any]:
-        return _points_of(self.group)
-
-    def _load(self, name: str) -> Value:
-        try:
-            value: Value = self._entry_points()[name].load()
-        except Exception as error:
-            raise InputError(f"{self.kind} '{name}': its package cannot be imported ({error})") from error
-        return value
 
 
 @cache  # asking every installed package takes 10 ms

@@ -14,8 +14,7 @@ from wlhn.data.dataset import Dataset
 from wlhn.data.load import load
 from wlhn.errors import InputError, UnavailableError
 from wlhn.experiments import cells, epochs, trees
-from wlhn.experiments.catalogue import ITEMS
-from wlhn.experiments.pages import write_report
+from wlhn.experiments.catalogue import ITEMS, write_report
 
 PLACE = Path("table-graphs/MUTAG")
 

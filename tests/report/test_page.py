@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from browser import chromium
 
-from wlhn.experiments.pages import write_report
+from wlhn.experiments.catalogue import write_report
 from wlhn.report.html import html_body, html_page
 from wlhn.report.markdown import TableBlock, literal, markdown
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,9 +17,7 @@ from wlhn.cli.common.output import Json, note, print_classes, print_json, progre
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
-    from wlhn.data import Dataset
-    from wlhn.runs.trained import Predicted, Trained
-    from wlhn.training.scores import Scores
+    from wlhn.runs.trained import Predicted
 
 
 @with_flags
@@ -44,6 +43,7 @@ def predict(
     from wlhn.runs.run_folder import load_run
     from wlhn.runs.tables import prediction_rows, with_skipped, write_stream, write_table
     from wlhn.runs.trained import Unseen
+    from wlhn.runs.trained import score as score_answers
 
     trained = load_run(run)
     dataset = reading.load_like(data, trained.columns)
@@ -65,7 +65,9 @@ def predict(
             rows = write_stream(sys.stdout, parts, as_json=json, raw=raw_ids)
         else:
             rows = write_table(out, parts, raw_ids)
-    scores = scores_if_any(trained, dataset, outputs)
+    scores = None
+    with suppress(InputError):  # where the data have no targets that can be compared
+        scores = score_answers(trained, dataset, np.concatenate(outputs))
     nodes = dataset.graphs.num_nodes
     if json and not streamed:
         scored = None if scores is None else scores.to_json()
@@ -84,17 +86,6 @@ def predict(
         say(f"Against the targets of {scores.items} {trained.level}s in these data: {scores_in_a_line(scores)}.")
         if warning := training_data_warning(run, dataset, trained.level):
             say(warning)
-
-
-def scores_if_any(trained: Trained, dataset: Dataset, outputs: list[Any]) -> Scores | None:
-    """How good answers are where the data have targets that can be compared."""
-    from wlhn.runs.trained import score, targets_for
-
-    try:
-        targets_for(trained, dataset)
-    except InputError:
-        return None
-    return score(trained, dataset, np.concatenate(outputs))
 
 
 @with_flags

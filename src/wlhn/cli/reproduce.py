@@ -44,7 +44,7 @@ def reproduce(
     """Run a table or figure of the paper on the data at hand; stop and restart it as you like."""
     from wlhn.experiments.catalogue import reproduce as run
     from wlhn.experiments.catalogue import wants_portable, watched
-    from wlhn.experiments.request import Request
+    from wlhn.experiments.cells import Request
 
     options.load_plugins(plugin)
     request = Request(
@@ -95,7 +95,7 @@ def report(
     json: Json = False,
 ) -> None:
     """Write RESULTS.md, our numbers beside the paper's, and a page with the details of each table."""
-    from wlhn.experiments.pages import write_report
+    from wlhn.experiments.catalogue import write_report
 
     if not results.is_dir():
         raise InputError(f"{results}: no such folder; give that of the results of `wlhn reproduce`")

@@ -118,7 +118,8 @@ def _transfer(address: str, part: Path, *, progress: bool) -> bool:
         total = None if length is None else have + int(length)
         if total is not None and total > LARGEST:
             raise InputError(f"{address}: has {total:,} bytes, more than the {LARGEST:,} allowed")
-        _remember_version(part, address, answer.headers.get("ETag") or answer.headers.get("Last-Modified"))
+        mark = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
+        write_json(_version_file(part), {"address": address, "version": mark})
         bar = Progress(
             "{task.description}",
             BarColumn(),
@@ -142,10 +143,6 @@ def _transfer(address: str, part: Path, *, progress: bool) -> bool:
 
 def _version_file(part: Path) -> Path:
     return part.with_name(part.name + ".json")
-
-
-def _remember_version(part: Path, address: str, version: str | None) -> None:
-    write_json(_version_file(part), {"address": address, "version": version})
 
 
 def _version_of(part: Path, address: str) -> str | None:

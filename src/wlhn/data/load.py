@@ -20,7 +20,7 @@ from wlhn.data.readers.graph_files import GRAPH_FILES, read_graph_files
 from wlhn.data.readers.molecules import read_smiles
 from wlhn.data.readers.tables import DEFAULTS, ReadOptions
 from wlhn.data.registry import DATASETS, KNOWN, known_name, locate, outside_dataset
-from wlhn.data.splits import Split, read_json_splits
+from wlhn.data.splits import read_json_splits
 from wlhn.data.statistics import check, statistics
 from wlhn.data.variants import UNDIRECTED, split_name, with_noise
 from wlhn.errors import InputError
@@ -54,17 +54,14 @@ def _read_folder(path: Path, options: ReadOptions) -> Dataset:
         return _ogb(path, options)
     if tu.is_tu(path):
         return _tu(path, options)
-    node_table, edge_table, targets = (_first_there(path, names) for names in (NODES, EDGES, TARGETS))
+    kinds = ((path / name for name in names) for names in (NODES, EDGES, TARGETS))
+    node_table, edge_table, targets = (next(filter(Path.is_file, files), None) for files in kinds)
     if node_table and edge_table:
         return read_node_tables(edge_table, node_table, options, name=path.name)
     files = sorted(file for file in path.iterdir() if file.suffix in GRAPH_FILES)
     if not files:
         raise InputError(f"{path}: must be {FORMATS}")
     return read_graph_files(files, options, targets=targets, name=path.name)
-
-
-def _first_there(folder: Path, names: Sequence[str]) -> Path | None:
-    return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
 def _tu(path: Path, o: ReadOptions) -> Dataset:
@@ -196,12 +193,14 @@ def _load_known(name: str, options: ReadOptions, data_root: str | Path | None, s
     location = locate(name, root)
     known = KNOWN[name]
     path = location.path or fetch(name, known, check=lambda path: _check(name, path), progress=options.progress)
-    dataset = read_path(path, options)
+    dataset, splits = read_path(path, options), ()
+    if root is not None and known.splits and (root / known.splits).exists():
+        splits = tuple(read_json_splits(root / known.splits, items=len(dataset)))
     return replace(
         dataset,
         name=name,
         inputs=dataset.inputs if known.inputs is None else known.inputs,
-        splits=dataset.splits or _splits_of_root(known.splits, len(dataset), root),
+        splits=dataset.splits or splits,
     )
 
 
@@ -217,9 +216,3 @@ def _check(name: str, path: Path) -> None:
         if figure.verdict == "differs":
             what = figure.figure.replace("_", " ")
             raise InputError(f"expected {what} {figure.published}, found {figure.actual}")
-
-
-def _splits_of_root(place: str, items: int, data_root: Path | None) -> tuple[Split, ...]:
-    if data_root is None or not place or not (data_root / place).exists():
-        return ()
-    return tuple(read_json_splits(data_root / place, items=items))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -155,11 +156,7 @@ def register_dataset(name: str) -> Callable[[MakesDataset], MakesDataset]:
     'my-club'
     """
 
-    def register(make: MakesDataset) -> MakesDataset:
-        DATASETS.register(name, make)
-        return make
-
-    return register
+    return partial(DATASETS.register, name)
 
 
 def outside_dataset(name: str, seed: int) -> Dataset:

@@ -19,7 +19,6 @@ from wlhn.data.dataset import Dataset
 from wlhn.data.features import Encoding, Filling, encoding_for, fill
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
-from wlhn.hierarchy.directions import both_directions, has_directions
 from wlhn.options.training import InputOptions
 
 
@@ -107,7 +106,7 @@ class Vocabulary:
         """From all graphs of a data set: give it the training graphs."""
         options = options or InputOptions()
         graphs, nodes, directed = dataset.graphs, encoding_for(dataset, options), options.directed
-        if directed and not has_directions(graphs):
+        if directed and not graphs.has_directions:
             raise InputError(f"{dataset.name}: every edge stands there in both directions; leave `directed` out")
         columns = Columns.of(nodes.encode(graphs), options.standardise)
         if not options.edge_features:
@@ -168,6 +167,6 @@ class Vocabulary:
 
 def _both_ways(graphs: Graphs, edge_x: NDArray[Any]) -> Graphs:
     """Graphs with each edge in both directions, its row with one more column: 0 as it stands there, 1 turned round."""
-    doubled, code = both_directions(graphs, np.arange(graphs.num_edges, dtype=np.int32))
+    doubled, code = graphs.in_both_directions(np.arange(graphs.num_edges, dtype=np.int32))
     edge, turned = np.divmod(code, 2)
     return replace(doubled, edge_attr=np.column_stack([edge_x[edge], turned.astype(edge_x.dtype)]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -39,11 +38,11 @@ class _Classifier(ClassifierMixin, GraphEstimator):
                 with_classes(data, np.array(data.classes))  # says so
         else:
             data = with_classes(graphs_of(graphs, self._level), flat(y, self._level))
-        self._fit(data, nodes)
-        self.classes_ = self._classes()
-        return self
+        return self._fit(data, nodes)
 
-    def _classes(self) -> NDArray[Any]:
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, in the order of `predict_proba`."""
         trained = self.trained_
         return np.array(trained.classes) if trained.task == "classification" else np.arange(trained.out_channels)
 
@@ -66,13 +65,6 @@ class _Classifier(ClassifierMixin, GraphEstimator):
         return float(
             accuracy_score(true, self.predict(graphs)[there], sample_weight=None if weight is None else weight[there])
         )
-
-    @classmethod
-    def load(cls, folder: str | PathLike[str]) -> Self:
-        """What `save` kept."""
-        estimator = super().load(folder)
-        estimator.classes_ = estimator._classes()
-        return estimator
 
 
 class _Regressor(RegressorMixin, GraphEstimator):

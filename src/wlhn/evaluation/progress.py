@@ -37,10 +37,6 @@ class Progress:
 OnProgress = Callable[[Progress], None]
 
 
-def ignore_progress(progress: Progress) -> None:
-    """Nobody watches."""
-
-
 class Pace:
     """How fast work goes, from the first call on, or from where a count that fell back says that new work began."""
 

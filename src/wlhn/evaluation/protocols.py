@@ -93,8 +93,7 @@ PROTOCOLS: Registry[Protocol] = Registry("protocol", "wlhn.protocols", {each.nam
 
 def register_protocol(protocol: Protocol) -> Protocol:
     """Make a protocol known by its name in this process."""
-    PROTOCOLS.register(protocol.name, protocol)
-    return protocol
+    return PROTOCOLS.register(protocol.name, protocol)
 
 
 def spread(scores: list[list[float]]) -> tuple[float, float]:

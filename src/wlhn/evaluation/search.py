@@ -16,6 +16,7 @@ import numpy as np
 from wlhn.errors import InputError
 from wlhn.evaluation.jobs import JobResult
 from wlhn.evaluation.pruning import Stop, epochs_of, rungs, stops
+from wlhn.plugins import import_extra
 from wlhn.training.metrics import METRICS
 from wlhn.training.settings import Settings
 
@@ -53,7 +54,8 @@ class Search:
     """The search of one split: a study of Optuna's in memory, made again from the results whenever it is needed."""
 
     def __init__(self, candidates: Sequence[Settings], seed: np.random.SeedSequence) -> None:
-        optuna = _import_optuna()
+        optuna = import_extra("optuna", "a search needs Optuna; install it with pip install 'wlhn[search]'")
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
         self.candidates, self.tried = [settings.to_json() for settings in candidates], list[tuple[int, JobResult]]()
         self.epochs = [epochs_of(settings) for settings in candidates]
         varied = [name for name in self.candidates[0] if len({one[name] for one in self.candidates}) > 1]
@@ -118,12 +120,3 @@ def _ordered(values: Sequence[Any]) -> bool:
 def _given(known: Sequence[Any], value: Any) -> Any:
     """How a trial says a value."""
     return known.index(value) if _ordered(known) else value
-
-
-def _import_optuna() -> Any:
-    try:
-        import optuna
-    except ImportError:
-        raise InputError("a search needs Optuna; install it with pip install 'wlhn[search]'") from None
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    return optuna

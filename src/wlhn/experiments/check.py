@@ -14,8 +14,7 @@ from wlhn.evaluation.evaluate import Evaluation
 from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, try_jobs
 from wlhn.evaluation.outcome import OUTCOME, Outcome, Work, read_outcome
 from wlhn.evaluation.progress import Progress
-from wlhn.experiments.cells import cell_folder, each_cell, part_name
-from wlhn.experiments.request import Finished, Request
+from wlhn.experiments.cells import Finished, Request, cell_folder, each_cell, part_name
 from wlhn.experiments.table import Column, Row, Table
 from wlhn.training.provenance import PORTABLE, code_version, made_with
 from wlhn.words import counted, listed

@@ -135,6 +135,32 @@ class Graphs:
         """(2, edges): sources over targets, ordered by target."""
         return np.stack([self.neighbour, np.repeat(np.arange(self.num_nodes), self.degree)])
 
+    @property
+    def has_directions(self) -> bool:
+        """Whether some edge has no counterpart the other way round.
+
+        >>> Graphs.from_edges([[0, 1], [1, 0]]).has_directions, Graphs.from_edges([[0, 0], [1, 2]]).has_directions
+        (False, True)
+        """
+        source, target = (ends.astype(np.int64) for ends in self.edge_index)
+        n = self.num_nodes
+        return not np.array_equal(np.sort(source * n + target), np.sort(target * n + source))
+
+    def in_both_directions(self, edge_code: IntArray) -> tuple[Graphs, IntArray]:
+        """The graphs with every edge a second time the other way round, without edge labels, and the codes of all
+        edges: c of `edge_code` (edges,), or 0 where that is empty, becomes 2c, and 2c + 1 the other way round.
+
+        >>> graphs, code = Graphs.from_edges([[0, 0], [1, 2]]).in_both_directions(np.empty(0, np.int32))
+        >>> graphs.neighbours(0).tolist(), code[graphs.row_ptr[0] : graphs.row_ptr[1]].tolist()
+        ([1, 2], [1, 1])
+        """
+        source, target = self.edge_index
+        code = 2 * (edge_code if len(edge_code) else np.zeros(self.num_edges, np.int32))
+        ends = np.concatenate([source, target]), np.concatenate([target, source])
+        row_ptr, neighbour, order = group_by_target(*ends, self.num_nodes)
+        doubled = replace(self, row_ptr=row_ptr, neighbour=neighbour, edge_label=None, edge_attr=None)
+        return doubled, np.concatenate([code, code + 1])[order].astype(np.int32)
+
     def neighbours(self, node: int) -> IntArray:
         return self.neighbour[self.row_ptr[node] : self.row_ptr[node + 1]]
 

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from wlhn.errors import InputError
 from wlhn.graphs import as_graphs
-from wlhn.hierarchy.directions import both_directions
 from wlhn.hierarchy.hierarchy import Hierarchy, Signature
 from wlhn.hierarchy.refinement import (
     ALL_BITS,
@@ -78,7 +77,7 @@ def assign(
         values = edge_values_of(graphs, True if edge_labels is None else edge_labels)
         edge_code = look_up("edge_labels", values, hierarchy.edge_values, graphs.num_edges, tables)
     if hierarchy.directed:
-        graphs, edge_code = both_directions(graphs, edge_code)
+        graphs, edge_code = graphs.in_both_directions(edge_code)
     for t in range(1, hierarchy.depth + 1):
         colours.append(colours_of_round(hierarchy, t, graphs.row_ptr, graphs.neighbour, edge_code, colours[-1]))
     left_at = sum((colour >= 0).astype(np.int64) for colour in colours)

@@ -6,6 +6,10 @@ of nodes or graphs: at depth 0 by value, then by parent, then by a fixed hash of
 share a hash, by the multisets themselves. Each round sorts the nodes by (parent, hash) and then compares every node
 with the first of its run, so that a collision is found and resolved rather than trusted. A node that is alone with its
 colour stays alone: a round has to do with the others.
+
+A directed graph is refined as an undirected one with labelled edges: each edge u → v makes u an *in-neighbour* of v and
+v an *out-neighbour* of u. With edge labels, the code c of the label becomes 2c for in-neighbours and 2c + 1 for
+out-neighbours. So hashing, comparing, storing and looking up are those of labelled edges.
 """
 
 from __future__ import annotations
@@ -17,7 +21,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, as_graphs
-from wlhn.hierarchy.directions import both_directions
 from wlhn.hierarchy.hierarchy import Hierarchy
 from wlhn.loops.equality import check_runs
 from wlhn.loops.late_rounds import late_round
@@ -76,7 +79,7 @@ def refine(
     if edge_labels is not False:
         edge_code, edge_values = encode("edge_labels", edge_values_of(graphs, edge_labels), graphs.num_edges)
     if directed:
-        graphs, edge_code = both_directions(graphs, edge_code)
+        graphs, edge_code = graphs.in_both_directions(edge_code)
 
     colours, parents = [start], [np.zeros(len(initial_values), np.int32)]
     representatives = [_representatives(start, len(initial_values))]

@@ -7,12 +7,12 @@ A logger hears what a run is about, its numbers epoch by epoch, and its results;
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from wlhn.errors import InputError
 from wlhn.options.checks import check_choice
+from wlhn.plugins import import_extra
 
 
 class Logger:
@@ -43,10 +43,7 @@ def make_logger(kind: str, folder: Path, name: str) -> Logger:
 def check_logger(kind: str) -> None:
     """Whether there is such a logger, and its package; before hours of work whose numbers it shall hear."""
     check_choice("--log", kind, *KINDS)
-    try:
-        import_module(PACKAGES[kind])
-    except ImportError:
-        raise InputError(f"--log {kind}: its package is missing; `pip install 'wlhn[{kind}]'` brings it") from None
+    import_extra(PACKAGES[kind], f"--log {kind}: its package is missing; `pip install 'wlhn[{kind}]'` brings it")
 
 
 class _TensorBoard(Logger):

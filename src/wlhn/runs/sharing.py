@@ -13,6 +13,7 @@ from typing import Any
 
 from wlhn.errors import InputError
 from wlhn.files import read_json, write_text
+from wlhn.plugins import import_extra
 from wlhn.runs.run_folder import CHECKSUMS, load_run, read_config, save_run, seal
 from wlhn.runs.trained import Trained
 from wlhn.training.metrics import METRICS
@@ -44,14 +45,11 @@ def push_to_hub(folder: Path, repository: str) -> None:
 
     What goes there is the run, as `from_pretrained` reads it; what trackers wrote beside it stays here.
     """
-    try:
-        from huggingface_hub import HfApi
-    except ImportError:
-        raise InputError("push_to_hub: needs huggingface_hub; `pip install 'wlhn[hub]'` brings it") from None
+    hub = import_extra("huggingface_hub", "push_to_hub: needs huggingface_hub; `pip install 'wlhn[hub]'` brings it")
     write_card(folder)
     names = [CHECKSUMS, *read_json(folder / CHECKSUMS)]
     try:
-        api = HfApi()
+        api = hub.HfApi()
         api.create_repo(repository, exist_ok=True)
         api.upload_folder(repo_id=repository, folder_path=folder, allow_patterns=[escape(name) for name in names])
     except Exception as error:  # no token, no network, a name that is not OWNER/NAME: the package has an error for each

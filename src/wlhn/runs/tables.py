@@ -13,6 +13,7 @@ from typing import IO, Any
 from wlhn.data.dataset import Dataset, Skipped
 from wlhn.errors import InputError
 from wlhn.files import replacing
+from wlhn.plugins import import_extra
 from wlhn.runs.trained import Predicted, Trained
 
 Rows = Sequence[dict[str, Any]]
@@ -152,11 +153,9 @@ def _json_lines(file: IO[str]) -> Begin:
 
 
 def _parquet(draft: Path, stack: ExitStack) -> Begin:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise InputError("Parquet: needs the package pyarrow; install it with `pip install 'wlhn[parquet]'`") from None
+    pa = import_extra("pyarrow", "Parquet: needs the package pyarrow; install it with `pip install 'wlhn[parquet]'`")
+    import pyarrow.parquet as pq
+
     kinds = {float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
 
     def begin(first: dict[str, Any]) -> Callable[[Rows], object]:

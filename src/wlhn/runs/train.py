@@ -149,7 +149,9 @@ def train(
     `draw(run)` may add pictures to the folder before it is sealed. `log(folder)` gives somebody who is told settings,
     epochs and test scores.
     """
-    check_device(device, here=workers == 1)
+    check_choice("device", device, "cpu", "cuda")
+    if device == "cuda" and workers == 1 and not torch.cuda.is_available():
+        raise InputError("device cuda: torch finds no GPU here; leave --device out to train on the CPU")
     split = split or default_split(dataset, seed)
     name, about = f"{dataset.name}-{settings.model}", identity(dataset, split, settings, seed)
     with claimed(folder, name, about) as ours, closing(log(ours)) as logger:
@@ -216,10 +218,3 @@ def _described(problem: Problem, fitted: Fitted, folder: Path, given: dict[str, 
         "seconds": round(time.time() - started, 3),
     }
     return TrainedRun(Trained.of(problem, fitted), fitted, about, folder, test)
-
-
-def check_device(device: str, here: bool) -> None:
-    """Whether it is one that models can be trained on, and, if `here`, on this machine."""
-    check_choice("device", device, "cpu", "cuda")
-    if device == "cuda" and here and not torch.cuda.is_available():
-        raise InputError("device cuda: torch finds no GPU here; leave --device out to train on the CPU")

@@ -19,6 +19,7 @@ from wlhn.data.readers.text import check_lines, read_integers
 from wlhn.data.readers.values import shown
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
+from wlhn.plugins import import_extra
 
 ATOM_CATEGORIES = (119, 5, 12, 12, 10, 6, 6, 2, 2)  # values that each of OGB's features can have
 BOND_CATEGORIES = (5, 6, 2)
@@ -94,14 +95,12 @@ def ogb_score(name: str, y_true: ArrayLike, y_score: ArrayLike) -> dict[str, flo
     >>> ogb_score("ogbg-molhiv", [[0], [1], [1]], [[0.1], [0.9], [0.4]])
     {'rocauc': 1.0}
     """
-    try:
-        from ogb.graphproppred.evaluate import Evaluator
-    except ImportError:
-        raise InputError(
-            "OGB's Evaluator needs the package ogb; install it with `pip install 'wlhn[molecules]'`"
-        ) from None
-
-    scores = Evaluator(name).eval({"y_true": np.asarray(y_true), "y_pred": np.asarray(y_score)})
+    missing = "OGB's Evaluator needs the package ogb; install it with `pip install 'wlhn[molecules]'`"
+    scores = (
+        import_extra("ogb.graphproppred.evaluate", missing)
+        .Evaluator(name)
+        .eval({"y_true": np.asarray(y_true), "y_pred": np.asarray(y_score)})
+    )
     return {metric: float(value) for metric, value in scores.items()}
 
 

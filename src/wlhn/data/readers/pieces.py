@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 from wlhn.data.readers.archive import check_text, check_unpacked, open_plain_or_gz, read_whole
 from wlhn.data.readers.values import check_name
 from wlhn.errors import InputError
+from wlhn.plugins import import_extra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,11 +119,9 @@ def _named(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
 
 
 def _parquet(path: Path, columns: list[str] | None, rows: int) -> Iterator[pd.DataFrame]:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise InputError(f"{path}: needs the package pyarrow; install it with `pip install 'wlhn[parquet]'`") from None
+    pa = import_extra("pyarrow", f"{path}: needs the package pyarrow; install it with `pip install 'wlhn[parquet]'`")
+    import pyarrow.parquet as pq
+
     first = 0
     try:
         with pq.ParquetFile(path) as file:
