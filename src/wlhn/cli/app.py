@@ -38,7 +38,7 @@ COMMANDS = {
 }
 
 
-HOMES = {"hierarchy": "tree", "embed": "tree", "score": "predict", "report": "reproduce"}
+HOMES = {"hierarchy": "tree", "embed": "tree", "models": "train", "score": "predict", "report": "reproduce"}
 HOMES |= dict.fromkeys(("explain", "similar", "explore"), "inspect")
 
 

@@ -12,17 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from wlhn.errors import InputError
 from wlhn.graphs import as_graphs
-from wlhn.hierarchy.hierarchy import Hierarchy, Signature
-from wlhn.hierarchy.refinement import (
-    ALL_BITS,
-    checked,
-    edge_values_of,
-    encode,
-    initial_values_of,
-    key_bits,
-    keys,
-)
-from wlhn.loops.refinement import match_colours, signature_keys
+from wlhn.hierarchy.hierarchy import Hierarchy
+from wlhn.hierarchy.refinement import ascending_keys, checked, edge_values_of, encode, initial_values_of, keys
+from wlhn.loops.refinement import match_colours
 
 IntArray = NDArray[np.integer[Any]]
 ROW_BY_ROW = 256  # up to this many rows, looking each one up is faster than finding the distinct ones first
@@ -99,11 +91,6 @@ def colours_of_round(
     args = (row_ptr, neighbour, edge_code, colour, width)
     key = keys(np.arange(len(colour)), *args)
     return match_colours(*args, key, known_key, parent, known.ptr, known_item, known.times)
-
-
-def ascending_keys(parent: IntArray, signature: Signature, width: int, labelled: bool) -> NDArray[Any]:
-    """What the colours of one depth of a tree ascend by, `width` colours being in the depth before."""
-    return signature_keys(parent, *signature, labelled, key_bits(width), np.uint64(ALL_BITS))
 
 
 def _ready_of(hierarchy: Hierarchy) -> _Ready:

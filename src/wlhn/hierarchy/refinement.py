@@ -21,19 +21,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, as_graphs
-from wlhn.hierarchy.hierarchy import Hierarchy
+from wlhn.hierarchy.hierarchy import Hierarchy, Signature
+from wlhn.loops import refinement as loops
 from wlhn.loops.equality import check_runs
 from wlhn.loops.late_rounds import late_round
 from wlhn.loops.parallel import over_rows
-from wlhn.loops.refinement import (
-    first_of_each,
-    mark_shared,
-    name_nodes,
-    node_keys,
-    number_children,
-    rename_nodes,
-    sorted_neighbourhood,
-)
 from wlhn.loops.sorting import sort
 from wlhn.options.checks import check_at_least
 
@@ -119,7 +111,7 @@ def refine_once(
     `hash_mask` keeps only some bits of the hash; the partition is the same with any, only slower to find.
     """
     shared = np.zeros(num_colours, bool)
-    mark_shared(colour, np.zeros(num_colours, bool), shared)
+    loops.mark_shared(colour, np.zeros(num_colours, bool), shared)
     nodes = np.flatnonzero(shared[colour]).astype(np.int32)
     few = colour.astype(np.uint8) if num_colours <= 256 else colour  # bytes: more of them fit the cache
     args = (graphs.row_ptr, graphs.neighbour, edge_code, few, num_colours)
@@ -152,7 +144,7 @@ def _resolve(nodes: NDArray[Any], head: NDArray[Any], false: NDArray[Any], args:
         first, last = start[run - 1], start[run]
         multisets: dict[tuple[int, ...], list[int]] = {}
         for v in nodes[first:last].tolist():
-            multisets.setdefault(tuple(sorted_neighbourhood(*(*args, v, space)).tolist()), []).append(v)
+            multisets.setdefault(tuple(loops.sorted_neighbourhood(*(*args, v, space)).tolist()), []).append(v)
         members = [multisets[multiset] for multiset in sorted(multisets)]
         nodes[first:last] = np.concatenate(members)
         head[first + np.cumsum([0, *map(len, members[:-1])])] = True
@@ -165,16 +157,16 @@ def _number(
     above = colour[nodes[head]]  # of each run
     first_child, name, new = (np.empty(len(a), np.int32) for a in (shared, above, colour))
     parent = np.empty(len(above) + len(shared) - np.count_nonzero(shared), np.int32)
-    number_children(shared, above, first_child, name, parent)
-    over_rows(name_nodes, len(colour), PER_JUMP * len(colour), first_child, colour, new)
+    loops.number_children(shared, above, first_child, name, parent)
+    over_rows(loops.name_nodes, len(colour), PER_JUMP * len(colour), first_child, colour, new)
     run = np.cumsum(head, dtype=np.int32) - np.int32(1)
-    over_rows(rename_nodes, len(nodes), PER_JUMP * len(nodes), name, run, nodes, new)
+    over_rows(loops.rename_nodes, len(nodes), PER_JUMP * len(nodes), name, run, nodes, new)
     return new, parent, _representatives(new, len(parent))
 
 
 def _representatives(colour: NDArray[Any], num_colours: int) -> NDArray[Any]:
     first = np.empty(num_colours, np.int32)
-    first_of_each(colour, first)
+    loops.first_of_each(colour, first)
     return first
 
 
@@ -191,8 +183,13 @@ def keys(
     out = np.empty(len(nodes), np.uint64)
     work, bits = PER_JUMP * len(neighbour), key_bits(num_colours)
     args = (row_ptr, neighbour, edge_code, colour, num_colours, bits, np.uint64(hash_mask), out)
-    over_rows(node_keys, len(nodes), work, nodes, *args)
+    over_rows(loops.node_keys, len(nodes), work, nodes, *args)
     return out
+
+
+def ascending_keys(parent: NDArray[Any], signature: Signature, width: int, labelled: bool) -> NDArray[Any]:
+    """What the colours of one depth of a tree ascend by, `width` colours being in the depth before."""
+    return loops.signature_keys(parent, *signature, labelled, key_bits(width), np.uint64(ALL_BITS))
 
 
 def key_bits(num_colours: int) -> int:
