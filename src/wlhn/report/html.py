@@ -11,6 +11,7 @@ import html
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from string import Template
 from typing import TYPE_CHECKING, Any
 
 from wlhn.report.markdown import Block, Pictures, TableBlock, anchor
@@ -24,29 +25,18 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inli
 def html_page(title: str, body: str, contents: Mapping[str, str] | None = None, refresh: int | None = None) -> str:
     """A page around a body, with a list of contents {id: name}; a browser reads it anew after `refresh` seconds."""
     here = files("wlhn.report").joinpath("page")
-    style, script = (here.joinpath(name).read_text(encoding="utf-8") for name in ("style.css", "page.js"))
+    names = ("template.html", "style.css", "page.js")
+    template, style, script = (here.joinpath(name).read_text(encoding="utf-8") for name in names)
     links = "".join(f'<li><a href="#{key}">{html.escape(name)}</a>' for key, name in (contents or {}).items())
-    again = "" if refresh is None else f'\n<meta http-equiv="refresh" content="{refresh}">'
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">{again}
-<title>{html.escape(title)}</title>
-<style>
-{style}</style>
-</head>
-<body>
-{f'<nav aria-label="Contents"><ol>{links}</ol></nav>' if links else ""}
-<main>
-{body}
-</main>
-<script>
-{script}</script>
-</body>
-</html>
-"""
+    return Template(template).substitute(
+        policy=POLICY,
+        again="" if refresh is None else f'\n<meta http-equiv="refresh" content="{refresh}">',
+        title=html.escape(title),
+        style=style,
+        contents=f'<nav aria-label="Contents"><ol>{links}</ol></nav>' if links else "",
+        body=body,
+        script=script,
+    )
 
 
 def html_body(

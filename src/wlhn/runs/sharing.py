@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from glob import escape
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from wlhn.errors import InputError
@@ -63,38 +64,15 @@ def model_card(config: Mapping[str, Any]) -> str:
     kinds = {"classification": "classes", "binary": "0/1 targets", "regression": "numbers"}
     kind = kinds.get(config["task"], "vectors")
     classes = f"Classes: {', '.join(map(str, config['classes']))}.\n\n" if config["classes"] else ""
-    return f"""---
-library_name: wlhn
-tags:
-- graphs
-- {level}-{config["task"]}
----
-# {settings["model"]}: {kind} of {level}s
-
-{classes}## Data
-
-{_data(config)}
-
-## Scores
-
-{_scores(config)}
-
-## Limits
-
-- Labels and categories that training did not have are taken as unknown; `wlhn predict` counts them.
-- Scores are those of one split; other data may differ. `wlhn score` measures them there.
-
-## Use
-
-```python
-from pathlib import Path
-from wlhn.runs.sharing import from_pretrained
-
-trained = from_pretrained(Path("this-folder"))
-```
-
-Or, from a shell: `wlhn predict this-folder DATA --out predictions.csv`.
-"""
+    return Template(Path(__file__).with_name("card.md").read_text(encoding="utf-8")).substitute(
+        level=level,
+        task=config["task"],
+        model=settings["model"],
+        kind=kind,
+        classes=classes,
+        data=_data(config),
+        scores=_scores(config),
+    )
 
 
 def _data(config: Mapping[str, Any]) -> str:
