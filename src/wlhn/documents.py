@@ -94,18 +94,14 @@ def _value(kind: Any, value: Any, where: str, only_known: bool) -> Any:
             return {name: _value(inner[1], value[name], f"{where}, {name}", only_known) for name in keys}
         if not hasattr(kind, "from_json"):
             return from_json(kind, value, where, only_known=only_known)
-        return _read_by_itself(kind, value, where)
+        try:
+            return kind.from_json(value)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
     wanted, holds = PLAIN[kind]
     if not holds(value):
         raise _wrong(where, wanted, value)
     return float(value) if kind is float else value
-
-
-def _read_by_itself(kind: Any, value: Any, where: str) -> Any:
-    try:
-        return kind.from_json(value)
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
 
 
 def _wrong(where: object, wanted: str, found: Any) -> InputError:

@@ -40,15 +40,19 @@ def explain(
     json: Json = False,
 ) -> None:
     """Divide a model's answer for a graph or a node among substructures (WL colours); parts add up to the answer."""
-    from wlhn.data.display import names_as_seen, node_names
+    from wlhn.data.display import graph_names, graph_position, names_as_seen, node_name, node_names, node_position
     from wlhn.hierarchy import colour_names
+    from wlhn.inspection.explain import explain as explain_graph
+    from wlhn.inspection.explain import explain_node
     from wlhn.runs.run_folder import load_run
 
     if (graph is None) == (node is None):
         raise InputError("explain: name either a graph (--graph) or, of a run on nodes, a node (--node)")
     trained = load_run(run)
     dataset = reading.load_like(data, trained.columns)
-    item, what_it_is, explanation = _explained(trained, dataset, graph, node)
+    item = graph_position(dataset, graph) if graph is not None else node_position(dataset, node or "")
+    what_it_is = f"graph {graph_names(dataset)[item]}" if node is None else f"node {node_name(dataset, item)}"
+    explanation = (explain_graph if node is None else explain_node)(trained, dataset.graphs, item)
     outputs = [str(name) for name in (trained.classes or trained.targets or range(trained.out_channels))]
     if output is not None and output not in outputs:
         raise InputError(f"--class {output}: must be one of {', '.join(outputs)}")
@@ -116,20 +120,6 @@ def _what(trained: Trained, outputs: list[str], margin: Margin) -> str:
     return f"{outputs[margin.wanted]} ({'number' if trained.task == 'regression' else margin.unit})"
 
 
-def _explained(trained: Trained, dataset: Dataset, graph: str | None, node: str | None) -> tuple[int, str, Explanation]:
-    """(the position of the item, what it is, why the model said what it said of it)."""
-    from wlhn.data.display import graph_names, graph_position, node_name, node_position
-    from wlhn.inspection.explain import explain as explain_graph
-    from wlhn.inspection.explain import explain_node
-
-    if node is not None:
-        position = node_position(dataset, node)
-        return position, f"node {node_name(dataset, position)}", explain_node(trained, dataset.graphs, position)
-    assert graph is not None
-    position = graph_position(dataset, graph)
-    return position, f"graph {graph_names(dataset)[position]}", explain_graph(trained, dataset.graphs, position)
-
-
 def _ids(dataset: Dataset, explanation: Explanation) -> Any:
     """The user's names of the explained nodes within their graph."""
     graphs = dataset.graphs
@@ -175,7 +165,7 @@ def similar(
         raise InputError("similar: give a run folder and data; without a run, --by kernel compares graphs")
     trained = None if data is None else load_run(run)
     dataset = reading.load_like(data or str(run), () if trained is None else trained.columns)
-    item = node_position(dataset, node) if node is not None else graph_position(dataset, graph or "")
+    item = graph_position(dataset, graph) if graph is not None else node_position(dataset, node or "")
     what = "graph" if node is None else "node"
     if by == "kernel" or trained is None:
         found = alike(tree_of(dataset, trained), item, top)

@@ -4,11 +4,11 @@ graphs, where a trained model places them).
 
 from __future__ import annotations
 
-import csv
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -135,6 +135,7 @@ def _described(dataset: Dataset, fitted: Hierarchy) -> dict[str, Any]:
 
 
 METHODS = ("sarkar", "sala", "diffhypcon")
+ROWS = 1_000  # of a table that are written at a time
 LARGE = 1_000_000  # tree nodes; beyond, single precision has to do
 
 
@@ -166,6 +167,7 @@ def embed(
         _embed_with_run(Path(data), of_run, out, DataFlags(data_root=tree.data_root, seed=tree.seed), json)
         return
     from wlhn.embeddings import quality
+    from wlhn.runs.tables import write_stream
 
     streamed = str(out) == "-"
     if streamed and json:
@@ -176,7 +178,7 @@ def embed(
     with working(f"embedding {len(fitted.tree):,} tree nodes"):
         embedding = _embedded(fitted, method, d, tau, tree.seed)
     if streamed:
-        _write_csv(sys.stdout, _tree_columns(fitted, embedding))
+        write_stream(sys.stdout, _rows(_tree_columns(fitted, embedding)))
         return
     if out is not None:
         with working(f"writing {out}"):
@@ -276,23 +278,22 @@ def _tree_columns(fitted: Hierarchy, embedding: TreeEmbedding) -> dict[str, Any]
 
 def _write(out: Path, fitted: Hierarchy, embedding: TreeEmbedding) -> None:
     """The columns; in an .npz, `node_row` is the row of each graph node: the colour that it has at the last depth."""
+    from wlhn.runs.tables import write_table
+
     columns = _tree_columns(fitted, embedding)
-    with replacing(out) as draft:
-        if out.suffix == ".npz":
-            columns["node_row"] = fitted.offsets[-1] + fitted.colours[-1].astype(np.int64)
-            with draft.open("wb") as file:
-                np.savez(file, **columns)
-            return
-        with draft.open("w", newline="", encoding="utf-8") as file:
-            _write_csv(file, columns)
+    if out.suffix == ".csv":
+        write_table(out, _rows(columns))
+        return
+    columns["node_row"] = fitted.offsets[-1] + fitted.colours[-1].astype(np.int64)
+    with replacing(out) as draft, draft.open("wb") as file:
+        np.savez(file, **columns)
 
 
-def _write_csv(file: IO[str], columns: dict[str, Any]) -> None:
-    writer = csv.writer(file)
-    writer.writerow([name if a.ndim == 1 else f"{name}_{k}" for name, a in columns.items() for k in range(_width(a))])
-    for parts in zip(*columns.values(), strict=True):
-        writer.writerow([x for part in parts for x in np.atleast_1d(part).tolist()])
-
-
-def _width(array: Any) -> int:
-    return 1 if array.ndim == 1 else array.shape[1]
+def _rows(columns: dict[str, Any]) -> Iterator[list[dict[str, Any]]]:
+    """Columns as rows, so many at a time, with a cell for each number."""
+    cells = {name: array for name, array in columns.items() if array.ndim == 1}
+    for name, array in columns.items():
+        cells |= {f"{name}_{k}": array[:, k] for k in range(array.shape[1])} if array.ndim == 2 else {}
+    for first in range(0, len(columns["depth"]), ROWS):
+        some = (array[first : first + ROWS].tolist() for array in cells.values())
+        yield [dict(zip(cells, row, strict=True)) for row in zip(*some, strict=True)]

@@ -18,7 +18,9 @@ def flat(y: Any, level: TargetLevel) -> NDArray[Any]:
     """Targets in a row; of nodes, one array for each graph may be given. A list with None is an array of objects."""
     if level == "node" and isinstance(y, Sequence) and len(y) and np.ndim(y[0]) == 1 and not isinstance(y[0], str):
         parts = [_array(part) for part in y]
-        return np.concatenate([part.astype(object) for part in parts] if any(map(_gaps, parts)) else parts)
+        return np.concatenate(
+            [part.astype(object) for part in parts] if any(part.dtype == object for part in parts) else parts
+        )
     return _array(y)
 
 
@@ -33,10 +35,6 @@ def _array(y: Any) -> NDArray[Any]:
             "y: expected a class, a number or a row of them for each item, found lists of different length; "
             "scikit-learn's MultiLabelBinarizer makes rows of 0 and 1 of lists of labels"
         ) from None
-
-
-def _gaps(part: NDArray[Any]) -> bool:
-    return part.dtype == object
 
 
 def known(values: NDArray[Any]) -> NDArray[np.bool_]:

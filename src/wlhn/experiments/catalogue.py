@@ -15,7 +15,7 @@ from pathlib import Path
 
 from wlhn.errors import InputError
 from wlhn.evaluation.progress import PROGRESS
-from wlhn.experiments.cells import Finished, Request, part_name, reproduce_table
+from wlhn.experiments.cells import Finished, Request, part_name, run_cells
 from wlhn.experiments.check import check_cells, stored_portably
 from wlhn.experiments.depths import depth_table, depths_section, reproduce_depths
 from wlhn.experiments.epochs import reproduce_times, times_section
@@ -43,7 +43,7 @@ class Item:
     table: Callable[[str], Table] | None = None  # its cells, where it has some
 
 
-TABLE = Item(reproduce_table, table_section, table=read_table)
+TABLE = Item(lambda item, request: run_cells(read_table(item), request), table_section, table=read_table)
 
 ITEMS: dict[str, Item] = {
     "table-structural": TABLE,

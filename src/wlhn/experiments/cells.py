@@ -20,7 +20,7 @@ from wlhn.evaluation.executor import Workers
 from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.outcome import in_words
 from wlhn.evaluation.progress import Progress
-from wlhn.experiments.table import Column, Row, Table, read_table
+from wlhn.experiments.table import Column, Row, Table
 from wlhn.training.settings import Settings
 
 Say = Callable[[str, Progress], None]  # which part, how far it is
@@ -80,11 +80,6 @@ class Finished:
 
 
 CellAction = Callable[[Dataset, Column, Row, Request], str]  # → what came of a cell, in words
-
-
-def reproduce_table(item: str, request: Request) -> Iterator[Finished]:
-    """Run the cells of a table of the paper that are asked for."""
-    return run_cells(read_table(item), request)
 
 
 def run_cells(table: Table, request: Request) -> Iterator[Finished]:

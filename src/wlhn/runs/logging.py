@@ -46,57 +46,52 @@ def check_logger(kind: str) -> None:
     import_extra(PACKAGES[kind], f"--log {kind}: its package is missing; `pip install 'wlhn[{kind}]'` brings it")
 
 
-class _TensorBoard(Logger):
-    def __init__(self, folder: Path, name: str) -> None:
-        from tensorboardX import SummaryWriter
+class _Tracker(Logger):
+    """A tracker by its own functions."""
 
-        self.writer = SummaryWriter(str(folder / "tensorboard"))
+    def __init__(self, about: Callable[..., Any], numbers: Callable[..., Any], close: Callable[[], Any]) -> None:
+        self._about, self._numbers, self._close = about, numbers, close
 
     def about(self, values: Mapping[str, Any]) -> None:
-        self.writer.add_text("about", "\n".join(f"- {key}: {value}" for key, value in values.items()))
+        self._about(dict(values))
 
     def numbers(self, values: Mapping[str, float], step: int) -> None:
+        self._numbers(dict(values), step=step)
+
+    def close(self) -> None:
+        self._close()
+
+
+def _tensorboard(folder: Path, name: str) -> Logger:
+    from tensorboardX import SummaryWriter
+
+    writer = SummaryWriter(str(folder / "tensorboard"))
+
+    def about(values: Mapping[str, Any]) -> None:
+        writer.add_text("about", "\n".join(f"- {key}: {value}" for key, value in values.items()))
+
+    def numbers(values: Mapping[str, float], step: int) -> None:
         for key, value in values.items():
-            self.writer.add_scalar(key, value, step)
+            writer.add_scalar(key, value, step)
 
-    def close(self) -> None:
-        self.writer.close()
-
-
-class _MLflow(Logger):
-    def __init__(self, folder: Path, name: str) -> None:
-        import mlflow
-
-        self.mlflow = mlflow
-        mlflow.start_run(run_name=name)
-
-    def about(self, values: Mapping[str, Any]) -> None:
-        self.mlflow.log_params(dict(values))
-
-    def numbers(self, values: Mapping[str, float], step: int) -> None:
-        self.mlflow.log_metrics(dict(values), step=step)
-
-    def close(self) -> None:
-        self.mlflow.end_run()
+    return _Tracker(about, numbers, writer.close)
 
 
-class _Wandb(Logger):
-    def __init__(self, folder: Path, name: str) -> None:
-        import wandb
+def _mlflow(folder: Path, name: str) -> Logger:
+    import mlflow
 
-        self.run = wandb.init(name=name, dir=str(folder), project="wlhn")
-
-    def about(self, values: Mapping[str, Any]) -> None:
-        self.run.config.update(dict(values))
-
-    def numbers(self, values: Mapping[str, float], step: int) -> None:
-        self.run.log(dict(values), step=step)
-
-    def close(self) -> None:
-        self.run.finish()
+    mlflow.start_run(run_name=name)
+    return _Tracker(mlflow.log_params, mlflow.log_metrics, mlflow.end_run)
 
 
-KINDS: dict[str, Callable[[Path, str], Logger]] = {"tensorboard": _TensorBoard, "mlflow": _MLflow, "wandb": _Wandb}
+def _wandb(folder: Path, name: str) -> Logger:
+    import wandb
+
+    run = wandb.init(name=name, dir=str(folder), project="wlhn")
+    return _Tracker(run.config.update, run.log, run.finish)
+
+
+KINDS: dict[str, Callable[[Path, str], Logger]] = {"tensorboard": _tensorboard, "mlflow": _mlflow, "wandb": _wandb}
 PACKAGES = {"tensorboard": "tensorboardX", "mlflow": "mlflow", "wandb": "wandb"}
 HINTS = {  # what to do where a tracker does not start
     "tensorboard": "",

@@ -81,7 +81,7 @@ def _table(
     for name in names:
         check_name(name, str(path))
     given = {name: [row.get(name) for row in named] for name in names}
-    plain = {name: [_single(value) for value in values] for name, values in given.items()}
+    plain = {name: [None if _nested(value) else value for value in values] for name, values in given.items()}
     nested = [name for name in names if not any(v is not None for v in plain[name]) and any(map(_nested, given[name]))]
     absent = [c.name for c in options.like if c.is_feature and c.name not in (*names, *without)]
     plain |= {name: [None] * len(rows) for name in absent}  # what no node has is missing everywhere
@@ -94,10 +94,6 @@ def _table(
 
 def _nested(value: Any) -> bool:
     return value is not None and not isinstance(value, str | bool | int | float | np.generic)
-
-
-def _single(value: Any) -> Any:
-    return None if _nested(value) else value
 
 
 def listed_edges(graphs: Sequence[nx.Graph]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
