@@ -193,14 +193,15 @@ def _load_known(name: str, options: ReadOptions, data_root: str | Path | None, s
     location = locate(name, root)
     known = KNOWN[name]
     path = location.path or fetch(name, known, check=lambda path: _check(name, path), progress=options.progress)
-    dataset, splits = read_path(path, options), ()
-    if root is not None and known.splits and (root / known.splits).exists():
+    dataset = read_path(path, options)
+    splits = dataset.splits
+    if not splits and root is not None and known.splits and (root / known.splits).exists():
         splits = tuple(read_json_splits(root / known.splits, items=len(dataset)))
     return replace(
         dataset,
         name=name,
         inputs=dataset.inputs if known.inputs is None else known.inputs,
-        splits=dataset.splits or splits,
+        splits=splits,
     )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wlhn.data.dataset import Column, Dataset, Role, TargetLevel, TaskChoice, available, labels_of
+from wlhn.data.dataset import Column, Dataset, Role, TargetLevel, TaskChoice, labels_of
 from wlhn.data.readers.attributes import edge_attributes, listed_edges, node_attributes
 from wlhn.data.readers.edges import both_ways, origin
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets, labelled_only
@@ -83,17 +83,11 @@ def as_dataset(
         targets = encode_targets(nodes, options)
     else:
         targets = Targets.none(items)
-    splits = () if nodes is None or level == "graph" else encode_split(nodes, targets)
-    return Dataset(
-        name=name,
-        graphs=graphs,
-        level=level,
-        inputs=available(graphs),
-        graph_ids=graph_ids,
-        columns=columns,
-        splits=splits or (_pyg_splits(parts, targets) if level == "node" else ()),
-        **targets.and_notes(*table_notes(tables)),
-    )
+    splits: tuple[Split, ...] = ()
+    if level == "node":
+        splits = (() if nodes is None else encode_split(nodes, targets)) or _pyg_splits(parts, targets)
+    notes, read = table_notes(tables), {"graph_ids": graph_ids, "columns": columns, "splits": splits}
+    return targets.dataset(name, graphs, level, *notes, **read)
 
 
 def graphs_in_memory(source: Any, like: Sequence[Column] = ()) -> tuple[Graphs, tuple[Column, ...]]:

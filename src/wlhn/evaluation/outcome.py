@@ -38,19 +38,17 @@ class Work:
     @staticmethod
     def total(parts: Iterable[Work | JobResult]) -> Work:
         """All that was done: more than one version or machine, where parts come from more than one place."""
-        parts = [
-            each if isinstance(each, Work) else Work(1, each.seconds, each.version, each.made_with) for each in parts
-        ]
-        names = dict.fromkeys(name for each in parts for name in each.made_with)
+        works = [w if isinstance(w, Work) else Work(1, w.seconds, w.version, w.made_with) for w in parts]
+        names = dict.fromkeys(name for each in works for name in each.made_with)
 
         def every(values: Iterable[str], joint: str) -> str:
             return joint.join(sorted({one for value in values for one in value.split(joint)}))
 
         return Work(
-            jobs=sum(each.jobs for each in parts),
-            seconds=round(sum(each.seconds for each in parts), 1),
-            version=every((each.version for each in parts), ", "),
-            made_with={k: every((each.made_with.get(k, "unknown") for each in parts), " or ") for k in names},
+            jobs=sum(each.jobs for each in works),
+            seconds=round(sum(each.seconds for each in works), 1),
+            version=every((each.version for each in works), ", "),
+            made_with={k: every((each.made_with.get(k, "unknown") for each in works), " or ") for k in names},
         )
 
 

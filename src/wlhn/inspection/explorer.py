@@ -122,7 +122,7 @@ def explorer_document(
         "grown_from": said[0] if said else None,
         "start": telling(colours),
         "colours": colours,
-        "items": items.document(),
+        "items": items.document,
         "graphs": _drawings(dataset),
     }
 

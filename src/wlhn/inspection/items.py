@@ -25,32 +25,10 @@ NEAREST = 8
 class Items:
     """Points of a map; and, for all nodes of the data, the class and the answer of the item they belong to."""
 
-    name: list[str]
-    place: NDArray[Any]  # (items, 2)
-    graph: NDArray[Any]  # (items,) the graph it is, or lies in
-    node: NDArray[Any] | None  # (items,) the node it is
-    true: list[Any]
-    answer: list[Any]
-    near: NDArray[Any]  # (items, nearest)
-    distance: NDArray[Any]  # (items, nearest)
-    measure: str  # what the distance is
+    document: dict[str, Any]  # name, x, y, graph, node, true, answer, near, distance, measure: as the page takes them
     node_class: NDArray[Any] | None = None  # (nodes of the data,) class indices
     node_answer: NDArray[Any] | None = None
     columns_per_node: dict[str, NDArray[Any]] = field(default_factory=dict)  # numbers, where targets are not classes
-
-    def document(self) -> dict[str, Any]:
-        return {
-            "name": [name[:200] for name in self.name],
-            "x": np.round(self.place[:, 0], 4).tolist(),
-            "y": np.round(self.place[:, 1], 4).tolist(),
-            "graph": self.graph.tolist(),
-            "node": None if self.node is None else self.node.tolist(),
-            "true": self.true,
-            "answer": self.answer,
-            "near": self.near.tolist(),
-            "distance": np.round(self.distance, 4).tolist(),
-            "measure": self.measure,
-        }
 
 
 def graph_items(
@@ -63,18 +41,12 @@ def graph_items(
     else:
         counts = ColourCounts.of(hierarchy).select(np.arange(n))
         points = _map(counts.matrix, compare_graphs("wasserstein", counts, normalised=False), "WL distance")
+    document = {"name": [str(name)[:200] for name in graph_names(dataset)[:n]], "graph": list(range(n)), "node": None}
     if dataset.level == "graph":
-        about = _answers(dataset, trained).for_items(n, graphs.graph_of_node)
-    else:  # targets belong to nodes: colours have them, graphs don't
-        about, targets = _Answers().for_items(n, graphs.graph_of_node), _answers(dataset, None)
-        about |= {"node_class": targets.true, "columns_per_node": targets.numbers}
-    return Items(
-        name=[str(name) for name in graph_names(dataset)[:n]],
-        graph=np.arange(n),
-        node=None,
-        **points,
-        **about,
-    )
+        return _answers(dataset, trained).items(document | points, graphs.graph_of_node)
+    targets = _answers(dataset, None)  # which belong to nodes: colours have them, graphs don't
+    document |= {"true": [None] * n, "answer": [None] * n}
+    return Items(document | points, targets.true, None, targets.numbers)
 
 
 def node_items(dataset: Dataset, trained: Trained | None, space: LearnedSpace | None, limit: int) -> Items | None:
@@ -83,13 +55,10 @@ def node_items(dataset: Dataset, trained: Trained | None, space: LearnedSpace | 
         return None
     n = min(dataset.graphs.num_nodes, limit)
     row = torch.from_numpy(space.hierarchy.colours[-1][:n].astype(np.int64))
-    return Items(
-        name=[node_name(dataset, k) for k in range(n)],
-        graph=dataset.graphs.graph_of_node[:n],
-        node=np.arange(n),
-        **_learned_map(space.r[row], space.e[row]),
-        **_answers(dataset, trained).for_items(n, np.arange(dataset.graphs.num_nodes)),
-    )
+    graph_of = dataset.graphs.graph_of_node
+    document = {"name": [node_name(dataset, k)[:200] for k in range(n)], "graph": graph_of[:n].tolist()}
+    document |= {"node": list(range(n)), **_learned_map(space.r[row], space.e[row])}
+    return _answers(dataset, trained).items(document, np.arange(len(graph_of)))
 
 
 @dataclass(frozen=True)
@@ -98,14 +67,14 @@ class _Answers:
     answer: NDArray[Any] | None = None
     numbers: dict[str, NDArray[Any]] = field(default_factory=dict)
 
-    def for_items(self, n: int, item_of_node: NDArray[Any]) -> dict[str, Any]:
-        return {
-            "true": [None] * n if self.true is None else [None if t < 0 else t for t in self.true[:n].tolist()],
-            "answer": [None] * n if self.answer is None else self.answer[:n].tolist(),
-            "node_class": None if self.true is None else self.true[item_of_node],
-            "node_answer": None if self.answer is None else self.answer[item_of_node],
-            "columns_per_node": {name: column[item_of_node] for name, column in self.numbers.items()},
-        }
+    def items(self, document: dict[str, Any], item_of_node: NDArray[Any]) -> Items:
+        """Items that have these answers, the first so many of all."""
+        n = len(document["name"])
+        true = [None] * n if self.true is None else [None if t < 0 else t for t in self.true[:n].tolist()]
+        answer = [None] * n if self.answer is None else self.answer[:n].tolist()
+        of_nodes = (None if values is None else values[item_of_node] for values in (self.true, self.answer))
+        numbers = {name: column[item_of_node] for name, column in self.numbers.items()}
+        return Items(document | {"true": true, "answer": answer}, *of_nodes, numbers)
 
 
 def _answers(dataset: Dataset, trained: Trained | None) -> _Answers:
@@ -135,8 +104,9 @@ def _map(rows: Any, distance: NDArray[Any], measure: str) -> dict[str, Any]:
     """The places and nearest neighbours of items, from a row for each and the distances of all pairs."""
     np.fill_diagonal(distance, np.inf)
     near = np.argsort(distance, axis=1, kind="stable")[:, : min(NEAREST, len(distance) - 1)]
-    nearest = np.take_along_axis(distance, near, axis=1)
-    return {"place": _two_components(rows), "near": near, "distance": nearest, "measure": measure}
+    nearest = np.round(np.take_along_axis(distance, near, axis=1), 4)
+    x, y = np.round(_two_components(rows), 4).T.tolist()
+    return {"x": x, "y": y, "near": near.tolist(), "distance": nearest.tolist(), "measure": measure}
 
 
 def _two_components(rows: Any) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset, Role, available
+from wlhn.data.dataset import Column, Dataset, Role
 from wlhn.data.readers.edges import simple_graphs
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets
 from wlhn.data.readers.pieces import read_pieces, separator_of
@@ -78,13 +78,8 @@ def read_edge_table(path: str | Path, options: ReadOptions = DEFAULTS) -> Datase
         rank[order] = np.arange(len(ids), dtype=np.int32)
         ends, ids = rank[ends], [ids[k] for k in order]
     graphs, notes = replace(edges, ends=ends).graph(ids, options)
-    return Dataset(
-        name=path.name.partition(".")[0],
-        graphs=graphs,
-        level="node",
-        columns=edges.columns,
-        **Targets.none(len(ids)).and_notes(*notes),
-    )
+    name = path.name.partition(".")[0]
+    return Targets.none(len(ids)).dataset(name, graphs, "node", *notes, columns=edges.columns)
 
 
 def read_node_tables(
@@ -112,15 +107,9 @@ def read_node_tables(
     label, x = encode_features(vertex)
     graphs, (direction, *notes) = edge.graph(ids, options, node_label=label, x=x)
     targets = encode_targets(vertex, options)
-    return Dataset(
-        name=name,
-        graphs=graphs,
-        level="node",
-        inputs=available(graphs),
-        columns=vertex.columns + edge.columns,
-        splits=encode_split(vertex, targets),
-        **targets.and_notes(direction, *table_notes([vertex]), *notes),
-    )
+    said = (direction, *table_notes([vertex]), *notes)
+    columns, splits = vertex.columns + edge.columns, encode_split(vertex, targets)
+    return targets.dataset(name, graphs, "node", *said, columns=columns, splits=splits)
 
 
 def is_edge_table(path: Path, options: ReadOptions = DEFAULTS) -> bool:

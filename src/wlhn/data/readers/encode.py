@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Task, is_known
+from wlhn.data.dataset import Column, Dataset, TargetLevel, Task, available, is_known
 from wlhn.data.readers.archive import check_text
 from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table
 from wlhn.data.readers.values import GAPS, coded, is_numeric, named, shown
 from wlhn.data.splits import PARTS, Split
 from wlhn.errors import InputError
+from wlhn.graphs import Graphs
 
 KNOWN_PARTS = {"train": "train", "valid": "valid", "val": "valid", "validation": "valid", "test": "test"}
 
@@ -38,9 +39,10 @@ class Targets:
     def none(items: int, *notes: str) -> Targets:
         return Targets(np.empty((items, 0), np.float32), notes=notes)
 
-    def and_notes(self, *notes: str) -> dict[str, Any]:
-        """The fields, with what else there is to note."""
-        return vars(self) | {"notes": (*self.notes, *notes)}
+    def dataset(self, name: str, graphs: Graphs, level: TargetLevel, *notes: str, **further: Any) -> Dataset:
+        """Graphs with these targets, of which a model sees all; with what else there is to note."""
+        given = vars(self) | {"inputs": available(graphs), "notes": (*self.notes, *notes)}
+        return Dataset(name, graphs, level=level, **given, **further)
 
 
 def encode_features(table: Table) -> tuple[NDArray[np.int64] | None, NDArray[np.float32] | None]:

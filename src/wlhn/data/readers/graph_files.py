@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 
-from wlhn.data.dataset import Dataset, Role, available
+from wlhn.data.dataset import Dataset, Role, TargetLevel
 from wlhn.data.readers.archive import check_text
 from wlhn.data.readers.attributes import collected, edge_attributes, node_attributes
 from wlhn.data.readers.encode import Targets, encode_split, encode_targets
@@ -176,16 +176,11 @@ def read_graph_files(
         of_items = replace(told, frame=told.frame.iloc[_rows_of(paths, told)])
     known = Targets.none(len(paths)) if of_items is None else encode_targets(of_items, options)
     collection, notes = collected(graphs, nodes, edge, self_loops=options.self_loops)
-    return Dataset(
-        name=name,
-        graphs=collection,
-        level="node" if of_items is nodes else "graph",
-        inputs=available(collection),
-        graph_ids=where,
-        columns=tuple(column for table in tables for column in table.columns),
-        splits=() if of_items is None else encode_split(of_items, known),
-        **known.and_notes(*table_notes([nodes, edge]), *notes),
-    )
+    level: TargetLevel = "node" if of_items is nodes else "graph"
+    columns = tuple(column for table in tables for column in table.columns)
+    splits = () if of_items is None else encode_split(of_items, known)
+    said = (*table_notes([nodes, edge]), *notes)
+    return known.dataset(name, collection, level, *said, graph_ids=where, columns=columns, splits=splits)
 
 
 def _rows_of(paths: list[Path], table: Table) -> list[int]:

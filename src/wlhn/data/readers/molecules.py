@@ -66,18 +66,10 @@ def read_smiles(path: str | Path, options: ReadOptions = DEFAULTS) -> Dataset:
             split = (by_scaffold,)
         else:
             notes.append("not split by scaffold: molecules without rings share one, so some part would have too few")
-    return Dataset(
-        name=path.name.partition(".")[0],
-        graphs=graphs,
-        level="graph",
-        inputs=("x",),
-        categories=ATOM_CATEGORIES,
-        graph_ids=None if ids is None else [ids[k] for k in kept.tolist()],
-        columns=table.columns,
-        splits=split,
-        skipped=skipped,
-        **targets.and_notes(*notes),
-    )
+    names = None if ids is None else [ids[k] for k in kept.tolist()]
+    read = {"columns": table.columns, "splits": split, "skipped": skipped}
+    name = path.name.partition(".")[0]
+    return targets.dataset(name, graphs, "graph", *notes, categories=ATOM_CATEGORIES, graph_ids=names, **read)
 
 
 def _ids(table: Table) -> list[Any] | None:
