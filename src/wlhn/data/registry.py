@@ -1,4 +1,8 @@
-"""The data sets known by name: what they are and where they lie.
+"""The data sets known by name: what they are, where they lie, and the paper's figures for them (`known.json`).
+
+Figures are those of its appendix, tables 8 and 9, and of section 5.1. Averages are texts: their digits say how far the
+paper rounds. Node sets count directed edges, graph sets undirected ones. A known difference stands with the value the
+files have, so that an explanation never covers anything else.
 
 A set is looked for under the data root, then in the user's cache, then in what is built in; `load` downloads the rest.
 Sets from outside are functions of a seed, registered here or named by an entry point `wlhn.datasets`.
@@ -7,21 +11,20 @@ Sets from outside are functions of a seed, registered here or named by an entry 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from wlhn.data.cache import cache_root
 from wlhn.data.dataset import Dataset
+from wlhn.documents import from_json
 from wlhn.errors import InputError
+from wlhn.files import read_json
 from wlhn.plugins import Registry
 
 Kind = Literal["tu", "geom-gcn", "ogb", "generated"]
-TU_ADDRESS = "https://www.chrsmrrs.com/graphkerneldatasets"
-GEOM_GCN_ADDRESS = "https://raw.githubusercontent.com/graphdml-uiuc-jlu/geom-gcn/master"
-OGB_ADDRESS = "http://snap.stanford.edu/ogb/data/graphproppred/csv_mol_download"
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class Known:
     aliases: tuple[str, ...] = ()
     inputs: tuple[str, ...] | None = None  # node inputs that the paper uses, where not all of them
     splits: str = ""  # published splits below the data root
+    figures: Mapping[str, Any] = field(default_factory=dict)  # that the paper has, by the name of the statistic
+    explained: Mapping[str, tuple[Any, str]] = field(default_factory=dict)  # what the files have instead, and why
 
 
 @dataclass(frozen=True)
@@ -45,47 +50,8 @@ class Location:
     found: Literal["data root", "cache", "built in", "download"]
 
 
-def _tu(name: str, about: str, *, aliases: tuple[str, ...] = (), inputs: tuple[str, ...] | None = None) -> Known:
-    splits = f"splits/{'wlhn' if name == 'MUTAG' else 'errica'}/{name}_splits.json"
-    return Known("tu", about, f"tu/{name}.zip", (f"{TU_ADDRESS}/{name}.zip",), aliases, inputs, splits)
-
-
-def _geom_gcn(folder: str, about: str, *, aliases: tuple[str, ...] = ()) -> Known:
-    return Known("geom-gcn", about, f"geom-gcn/{folder}", (f"{GEOM_GCN_ADDRESS}/new_data/{folder}",), aliases)
-
-
-def _ogb(name: str, about: str, *, aliases: tuple[str, ...]) -> Known:
-    return Known("ogb", about, f"ogb/ogbg_mol{name}", (f"{OGB_ADDRESS}/{name}.zip",), aliases)
-
-
-KNOWN: dict[str, Known] = {
-    "MUTAG": _tu("MUTAG", "mutagenic nitro compounds"),
-    "ENZYMES": _tu("ENZYMES", "protein structures, six enzyme classes", inputs=("x",)),
-    "PROTEINS": _tu("PROTEINS", "enzymes or not", inputs=("label",)),
-    "NCI1": _tu("NCI1", "compounds active against lung cancer cells"),
-    "DD": _tu("DD", "protein structures, enzymes or not", aliases=("D&D",)),
-    "IMDB-BINARY": _tu("IMDB-BINARY", "actors' ego networks, two genres", aliases=("IMDB-B",)),
-    "IMDB-MULTI": _tu("IMDB-MULTI", "actors' ego networks, three genres", aliases=("IMDB-M",)),
-    "REDDIT-BINARY": _tu("REDDIT-BINARY", "discussion threads, two kinds", aliases=("REDDIT-B",)),
-    "REDDIT-MULTI-5K": _tu("REDDIT-MULTI-5K", "discussion threads, five kinds", aliases=("REDDIT-5K", "REDDIT-M5K")),
-    "COLLAB": _tu("COLLAB", "researchers' ego networks, three fields"),
-    "Cornell": _geom_gcn("cornell", "web pages of a university"),
-    "Texas": _geom_gcn("texas", "web pages of a university"),
-    "Wisconsin": _geom_gcn("wisconsin", "web pages of a university"),
-    "Squirrel": _geom_gcn("squirrel", "Wikipedia pages on squirrels, by traffic"),
-    "Actor": _geom_gcn("film", "actors on common Wikipedia pages", aliases=("film",)),
-    "Cornell-2021": Known(
-        "geom-gcn", "Cornell before its correction: with Texas's features and labels", "geom-gcn/cornell_2021"
-    ),
-    "ogbg-molhiv": _ogb("hiv", "molecules that inhibit HIV", aliases=("molhiv",)),
-    "ogbg-molpcba": _ogb("pcba", "molecules in 128 assays", aliases=("molpcba",)),
-    "BA-density-5": Known("generated", "density of ego networks, Barabási–Albert, m = 5"),
-    "BA-density-10": Known("generated", "density of ego networks, Barabási–Albert, m = 10"),
-    "ER-effective-size-0.008": Known("generated", "effective size, Erdős–Rényi, p = 0.008"),
-    "ER-effective-size-0.01": Known("generated", "effective size, Erdős–Rényi, p = 0.01"),
-    "karate": Known("generated", "Zachary's karate club, two clubs"),
-    "atlas": Known("generated", "all graphs of one to seven nodes, connected or not"),
-}
+_HERE = Path(__file__).with_name("known.json")
+KNOWN = {name: from_json(Known, each, f"{_HERE}, {name}", only_known=True) for name, each in read_json(_HERE).items()}
 
 
 def mutag_folder() -> Path | None:

@@ -1,21 +1,14 @@
-"""What a data set holds, in numbers, against the paper's own figures (appendix, tables 8 and 9, and section 5.1).
-
-These are in `published.json`. Averages are texts: their digits say how far the paper rounds. Node sets count directed
-edges, graph sets undirected ones. A known difference stands with the value the files have, so that an explanation never
-covers anything else.
-"""
+"""What a data set holds, in numbers, against the figures that were published."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from wlhn.data.dataset import Dataset
-from wlhn.files import read_json
+from wlhn.data.registry import KNOWN
 from wlhn.loops.edges import undirected_edges
 from wlhn.loops.grouping import group_by_target
 
@@ -97,18 +90,13 @@ class Check:
     why: str = ""
 
 
-@cache
-def _published() -> dict[str, Any]:
-    return dict(read_json(Path(__file__).with_name("published.json")))
-
-
 def published(name: str) -> dict[str, Figure]:
     """The paper's figures for a registered set, by the name of the statistic; empty if it has none.
 
     >>> published("Cornell")
     {'nodes': 183, 'directed_edges': 295, 'node_features': 1703}
     """
-    return dict(_published()[name]["figures"]) if name in _published() else {}
+    return dict(KNOWN[name].figures) if name in KNOWN else {}
 
 
 def check(name: str, found: Statistics) -> list[Check]:
@@ -125,6 +113,5 @@ def _check(name: str, figure: str, given: Figure, value: Any) -> Check:
     actual: Figure = f"{value:.{len(given.partition('.')[2])}f}" if isinstance(given, str) else int(value)
     if actual == given:
         return Check(figure, given, actual, "equal")
-    known = _published()[name].get("explained", {}).get(figure)
-    explained = known is not None and known["here"] == actual
-    return Check(figure, given, actual, *(("explained", known["why"]) if explained else ("differs",)))
+    expected, why = KNOWN[name].explained.get(figure, (None, ""))
+    return Check(figure, given, actual, *(("explained", why) if actual == expected else ("differs",)))
