@@ -29,14 +29,10 @@ def list_datasets(context: typer.Context, data_root: DataRoot = None, json: Json
         {"name": name, "aliases": known.aliases, "kind": known.kind, "about": known.about, **vars(locate(name, root))}
         for name, known in KNOWN.items()
     ]
-    outside: dict[str, Any] = {
-        "aliases": [],
-        "kind": "outside",
-        "about": "of a plugin",
-        "found": "built in",
-        "path": None,
-    }
-    rows += [{"name": name} | outside for name in DATASETS.names()]
+    rows += [
+        {"name": name, "aliases": [], "kind": "outside", "about": "of a plugin", "found": "built in", "path": None}
+        for name in DATASETS.names()
+    ]
     if json:
         print_json(rows)
         return
@@ -128,26 +124,16 @@ def audit(
     """What structure can and cannot decide: WL-equal items, the ceiling that follows, twins across folds."""
     from wlhn.data.audit import audit as audit_dataset
 
-    result = audit_dataset(
-        load(data, data_root=data_root, seed=seed, progress=sys.stderr.isatty()),
-        rounds=rounds,
-        initial=initial,
-        seed=seed,
-    )
+    dataset = load(data, data_root=data_root, seed=seed, progress=sys.stderr.isatty())
+    result = audit_dataset(dataset, rounds=rounds, initial=initial, seed=seed)
     if json:
         print_json(result)
         return
     best = "error floor (MSE)" if result.majority is None else "accuracy ceiling"
-    rows = [
-        (
-            f"{d.depth}",
-            d.classes,
-            f"{d.alike:.2%}",
-            f"{d.conflicting:.2%}",
-            f"{d.floor:.4g}" if d.floor is not None else "-" if d.ceiling is None else f"{d.ceiling:.2%}",
-        )
-        for d in result.depths
-    ]
+    rows = []
+    for d in result.depths:
+        bound = f"{d.floor:.4g}" if d.floor is not None else "-" if d.ceiling is None else f"{d.ceiling:.2%}"
+        rows.append((f"{d.depth}", d.classes, f"{d.alike:.2%}", f"{d.conflicting:.2%}", bound))
     title = f"{result.name}: {result.items:,} {result.level}s, start {result.start}"
     print_table(title, ("depth", "WL classes", "WL-equal to another", "with another target", best), rows)
     if result.majority is not None:

@@ -129,15 +129,9 @@ def _print(outcome: Outcome) -> None:
     plan, metric = outcome.plan, outcome.metric
     shown = METRICS[metric].shown
     choices = _differences([split.settings for split in outcome.splits], plan.candidates)
-    rows = [
-        (
-            str(k),
-            shown(sum(split.valid) / len(split.valid)),
-            ", ".join(shown(score) for score in split.test_scores),
-            choice,
-        )
-        for k, (split, choice) in enumerate(zip(outcome.splits, choices, strict=True))
-    ]
+    valid = [shown(sum(split.valid) / len(split.valid)) for split in outcome.splits]
+    test = [", ".join(map(shown, split.test_scores)) for split in outcome.splits]
+    rows = list(zip(map(str, range(len(valid))), valid, test, choices, strict=True))
     title = f"{plan.data}, {plan.model}, {_protocol(plan)}, grid {plan.grid}"
     print_table(title, ("split", "validation", f"test {metric}", "chosen settings"), rows)
     typer.echo(

@@ -78,7 +78,7 @@ def hierarchy(
     print_table(
         f"{dataset.name}: {document['tree_nodes']:,} tree nodes from {fitted.num_nodes:,} nodes, start {fitted.start}",
         ("depth", "colours", "largest", "single nodes"),
-        [[str(row["depth"]), row["colours"], row["largest"], row["single_nodes"]] for row in document["depths"]],
+        [[str(row["depth"]), *list(row.values())[1:]] for row in document["depths"]],
     )
     stable = document["stable_depth"]
     typer.echo("Colours still split at the last depth" if stable is None else f"Stable from depth {stable} on")
@@ -101,7 +101,7 @@ def check_suffix(out: Path | None, *suffixes: str) -> None:
 
 
 def _described(dataset: Dataset, fitted: Hierarchy) -> dict[str, Any]:
-    sizes = [fitted.count(t) for t in range(fitted.depth + 1)]
+    last = fitted.count(fitted.depth)
     pairs = fitted.distance_histogram()
     return {
         "name": dataset.name,
@@ -115,18 +115,8 @@ def _described(dataset: Dataset, fitted: Hierarchy) -> dict[str, Any]:
         "colours": fitted.num_colours,
         "tree_nodes": len(fitted.tree),
         "stable_depth": fitted.stable_depth,
-        "depths": [
-            {
-                "depth": t,
-                "colours": len(size),
-                "largest": int(size.max(initial=0)),
-                "single_nodes": int((size == 1).sum()),
-            }
-            for t, size in enumerate(sizes)
-        ],
-        "largest_classes": [
-            {"colour": int(c), "nodes": int(sizes[-1][c])} for c in (-sizes[-1]).argsort(kind="stable")[:10]
-        ],
+        "depths": fitted.summary,
+        "largest_classes": [{"colour": int(c), "nodes": int(last[c])} for c in (-last).argsort(kind="stable")[:10]],
         "wl_distance": {
             "mean": 2 * float(np.average(np.arange(len(pairs)), weights=pairs)) if pairs.any() else None,
             "pairs": {str(2 * k): count for k, count in enumerate(pairs.tolist()) if count},

@@ -213,9 +213,6 @@ def _join(parts: Iterable[Graphs]) -> Graphs:
         neighbour=np.concatenate(
             [np.empty(0, np.int32), *(p.neighbour + o for p, o in zip(parts, offsets, strict=False))]
         ).astype(np.int32),
-        x=column("x"),
-        node_label=column("node_label"),
-        edge_label=column("edge_label"),
-        edge_attr=column("edge_attr"),
+        **{name: column(name) for name in ("x", "node_label", "edge_label", "edge_attr")},
         node_ids=[name for p in parts for g in range(len(p)) for name in p.ids(g)] if named else None,
     )

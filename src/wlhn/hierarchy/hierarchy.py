@@ -71,10 +71,18 @@ class Hierarchy:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: colours depth by depth."""
-        sizes = [self.count(t) for t in range(self.depth + 1)]
-        rows = [(t, len(size), int(size.max(initial=0)), int((size == 1).sum())) for t, size in enumerate(sizes)]
+        rows = [tuple(row.values()) for row in self.summary]
         title = f"Hierarchy of {self.num_nodes:,} nodes in {counted(self.num_graphs, 'graph')}, start {self.start}"
         return html_table(title, ("depth", "colours", "nodes of the largest", "colours of one node"), rows)
+
+    @property
+    def summary(self) -> list[dict[str, int]]:
+        """Depth by depth: how many colours, nodes of the largest, and colours of a single node."""
+        sizes = [self.count(t) for t in range(self.depth + 1)]
+        return [
+            {"depth": t, "colours": len(n), "largest": int(n.max(initial=0)), "single_nodes": int((n == 1).sum())}
+            for t, n in enumerate(sizes)
+        ]
 
     @property
     def depth(self) -> int:
