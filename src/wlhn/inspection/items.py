@@ -72,9 +72,9 @@ class _Answers:
         n = len(document["name"])
         true = [None] * n if self.true is None else [None if t < 0 else t for t in self.true[:n].tolist()]
         answer = [None] * n if self.answer is None else self.answer[:n].tolist()
-        of_nodes = (None if values is None else values[item_of_node] for values in (self.true, self.answer))
+        node_class, node_answer = (None if v is None else v[item_of_node] for v in (self.true, self.answer))
         numbers = {name: column[item_of_node] for name, column in self.numbers.items()}
-        return Items(document | {"true": true, "answer": answer}, *of_nodes, numbers)
+        return Items(document | {"true": true, "answer": answer}, node_class, node_answer, numbers)
 
 
 def _answers(dataset: Dataset, trained: Trained | None) -> _Answers:

@@ -79,19 +79,17 @@ Portable = Annotated[
 def with_flags(command: Callable[..., None]) -> Callable[..., None]:
     """A command as typer takes it: a flag for each field of the dataclasses among its parameters."""
     known, keyword_only = inspect.signature(command, eval_str=True), inspect.Parameter.KEYWORD_ONLY
-    groups: dict[str, Any] = {
-        each.name: each.annotation for each in known.parameters.values() if is_dataclass(each.annotation)
-    }
+    groups: dict[str, Any] = {}
     parameters: list[inspect.Parameter] = []
     for each in known.parameters.values():
-        if each.name not in groups:
+        if not is_dataclass(each.annotation):
             parameters.append(each.replace(kind=keyword_only))
             continue
+        groups[each.name] = each.annotation
         hints = get_type_hints(each.annotation, include_extras=True)
         for flag in fields(each.annotation):
-            parameters.append(
-                inspect.Parameter(flag.name, keyword_only, default=flag.default, annotation=hints[flag.name])
-            )
+            described = {"default": flag.default, "annotation": hints[flag.name]}
+            parameters.append(inspect.Parameter(flag.name, keyword_only, **described))
 
     @wraps(command)
     def wrapped(**arguments: Any) -> None:

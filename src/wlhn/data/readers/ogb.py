@@ -96,11 +96,8 @@ def ogb_score(name: str, y_true: ArrayLike, y_score: ArrayLike) -> dict[str, flo
     {'rocauc': 1.0}
     """
     missing = "OGB's Evaluator needs the package ogb; install it with `pip install 'wlhn[molecules]'`"
-    scores = (
-        import_extra("ogb.graphproppred.evaluate", missing)
-        .Evaluator(name)
-        .eval({"y_true": np.asarray(y_true), "y_pred": np.asarray(y_score)})
-    )
+    evaluator = import_extra("ogb.graphproppred.evaluate", missing).Evaluator(name)
+    scores = evaluator.eval({"y_true": np.asarray(y_true), "y_pred": np.asarray(y_score)})
     return {metric: float(value) for metric, value in scores.items()}
 
 
