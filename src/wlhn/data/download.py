@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from wlhn.data.cache import cache_root
-from wlhn.data.readers.archive import STEP, broken_as_input_error, safe_entries
+from wlhn.data.readers.archive import STEP, bar_options, broken_as_input_error, safe_entries
 from wlhn.data.readers.geom_gcn import EDGES, NODES
 from wlhn.data.registry import Known
 from wlhn.errors import InputError, UnavailableError
@@ -103,7 +103,6 @@ def unpack(archive: Path, folder: Path) -> None:
 
 def _transfer(address: str, part: Path, *, progress: bool) -> bool:
     """Continue a part; whether the file is complete now."""
-    from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
 
     have = part.stat().st_size if part.exists() else 0
@@ -120,15 +119,8 @@ def _transfer(address: str, part: Path, *, progress: bool) -> bool:
             raise InputError(f"{address}: has {total:,} bytes, more than the {LARGEST:,} allowed")
         mark = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
         write_json(_version_file(part), {"address": address, "version": mark})
-        bar = Progress(
-            "{task.description}",
-            BarColumn(),
-            DownloadColumn(),
-            TransferSpeedColumn(),
-            disable=not progress,
-            transient=True,
-            console=Console(stderr=True),
-        )
+        columns = "{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn()
+        bar = Progress(*columns, **bar_options(progress))
         with bar, part.open("ab" if continued else "wb") as out:
             task = bar.add_task(part.name.removesuffix(".part"), total=total, completed=have)
             while step := answer.read(STEP):

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from io import BufferedIOBase
 from pathlib import Path, PurePosixPath
-from typing import IO, Literal, cast
+from typing import IO, Any, Literal, cast
 
 from wlhn.errors import InputError
 
@@ -157,15 +157,19 @@ class _GuardedGzip(gzip.GzipFile):
         return step
 
 
+def bar_options(progress: bool) -> dict[str, Any]:
+    """What all bars of readers share: they are on standard error, gone when done, and not there unless wanted."""
+    from rich.console import Console
+
+    return {"disable": not progress, "transient": True, "console": Console(stderr=True)}
+
+
 @contextmanager
 def open_gz(path: Path, *, progress: bool = False) -> Iterator[BufferedIOBase]:
     """The bytes of a gzipped file as a stream; with a bar over its compressed bytes."""
-    from rich.console import Console
     from rich.progress import open as open_with_bar
 
-    bar = open_with_bar(
-        path, "rb", description=path.name, disable=not progress, transient=True, console=Console(stderr=True)
-    )
+    bar = open_with_bar(path, "rb", description=path.name, **bar_options(progress))
     with broken_as_input_error(str(path)), bar as packed, _GuardedGzip(packed, path) as stream:
         yield stream
 

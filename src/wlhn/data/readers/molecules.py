@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Dataset, Skipped
-from wlhn.data.readers.archive import check_text
+from wlhn.data.readers.archive import bar_options, check_text
 from wlhn.data.readers.encode import encode_split, encode_targets, labelled_only
 from wlhn.data.readers.ogb import ATOM_CATEGORIES
 from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table, read_table
@@ -134,7 +134,6 @@ def _featurise(smiles: list[Any], path: Path, options: ReadOptions) -> tuple[Gra
     """
     from ogb.utils.features import atom_to_feature_vector, bond_to_feature_vector
     from rdkit import Chem, rdBase
-    from rich.console import Console
     from rich.progress import track
 
     why: dict[int, str] = {}
@@ -143,14 +142,7 @@ def _featurise(smiles: list[Any], path: Path, options: ReadOptions) -> tuple[Gra
     bonds: list[NDArray[np.int16]] = []
     ends: list[NDArray[np.int32]] = []
     start = 0
-    bar = track(
-        enumerate(smiles),
-        total=len(smiles),
-        description=path.name,
-        disable=not options.progress,
-        transient=True,
-        console=Console(stderr=True),
-    )
+    bar = track(enumerate(smiles), path.name, len(smiles), **bar_options(options.progress))
     with rdBase.BlockLogs():
         for k, text in bar:
             there, molecule, refused = f"{path}, line {k + 2}", None, "the cell is empty"
