@@ -197,12 +197,8 @@ def _load_known(name: str, options: ReadOptions, data_root: str | Path | None, s
     splits = dataset.splits
     if not splits and root is not None and known.splits and (root / known.splits).exists():
         splits = tuple(read_json_splits(root / known.splits, items=len(dataset)))
-    return replace(
-        dataset,
-        name=name,
-        inputs=dataset.inputs if known.inputs is None else known.inputs,
-        splits=splits,
-    )
+    inputs = dataset.inputs if known.inputs is None else known.inputs
+    return replace(dataset, name=name, inputs=inputs, splits=splits)
 
 
 def data_root_or_environment(data_root: str | Path | None) -> Path | None:
