@@ -63,6 +63,15 @@ def load_command(name: str) -> Any:
 class _Application(typer.core.TyperGroup):
     """A group that knows what its commands are about without having them."""
 
+    @property
+    def commands(self) -> Any:
+        """All commands by name, for those who describe them; all are imported."""
+        return {name: load_command(name) for name in COMMANDS}
+
+    @commands.setter
+    def commands(self, none_yet: Any) -> None:
+        pass
+
     def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
 
