@@ -30,7 +30,7 @@ LOOPS = {
     "rows.unit": "i i f2 f2 f1",
     "collation.take_rows": "h1 h1 i1 h1 h1 h1 i",
     "gin.aggregate_relu_sums": "i i d f1 i1 h1 f1 i1 f1 f2 f2 d2",
-    "gin.relu_back": "i i f2 f2 f2 d2",
+    "gin.relu_back": "i i f2 f2 f1 f1 f2 d2",
     "sums.sum_radial_back": "i i i1 h1 f1 f1 f2 f2 f1 f2",
     "gin.fold": "d f2 f1 f1 f1 f1 f2 f2",
     "levels.hyperbolic": "f1",
