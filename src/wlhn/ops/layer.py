@@ -126,7 +126,7 @@ class _Layer(torch.autograd.Function):
             needs_tau = ctx.needs_input_grad[11] or ctx.of_lengths is not None
             grad, *of_points = level.place_back(h, Points(r, e, u), ctx.of_points, given, needs_tau)
             if ctx.of_lengths is not None:
-                of_norms, of_points[3] = _lengths_back(*ctx.of_lengths, of_points[3])
+                of_norms, of_points[3] = _lengths_back(ctx.of_lengths, of_points[3])
         sums = gin.blocks_of(rows)
         gin.relu_back(rows, grad, more, of_norms, sums)
         of_features = gin.features_back(tuple(tensors), ctx.of_features, grad, sums, ctx.needs_input_grad[0])
@@ -134,9 +134,10 @@ class _Layer(torch.autograd.Function):
 
 
 def _lengths_back(
-    lengths: Tensor, norm: Tensor, tau: Tensor, grad: Tensor | None
+    kept: tuple[Tensor, Tensor, Tensor], grad: Tensor | None
 ) -> tuple[tuple[Tensor, Tensor], Tensor | None]:
-    """(‖h‖ with its gradient, that of τ), from that of lengths."""
+    """(‖h‖ with its gradient, that of τ), from that of the lengths."""
+    lengths, norm, tau = kept
     wanted = (norm, tau) if tau.requires_grad else (norm,)
     of_norm, *of_tau = torch.autograd.grad(lengths, wanted, grad, retain_graph=True)
     return (norm, of_norm), of_tau[0] if of_tau else None
