@@ -20,7 +20,7 @@ from wlhn.loops import ahead, rows
 NEEDED = """
 import tempfile
 from collections import defaultdict
-from wlhn.loops import ahead, collation, gin, levels, rows, sums
+from wlhn.loops import adam, ahead, collation, gin, levels, rows, sums
 
 LETTERS = {"int64": "i", "int32": "h", "float64": "d", "float32": "f", "bool": "b"}
 
@@ -29,11 +29,11 @@ def word(kind):
 
 from wlhn.cli.app import app
 try:
-    app(["train", "MUTAG", "--epochs", "1", "--json", "--out", tempfile.mkdtemp() + "/run"])
+    app(["train", "MUTAG", "--epochs", "2", "--json", "--out", tempfile.mkdtemp() + "/run"])
 except SystemExit as left:
     assert not left.code
 used = defaultdict(list)
-for module in (collation, gin, levels, rows, sums):
+for module in (adam, collation, gin, levels, rows, sums):
     for name, loop in vars(module).items():
         if getattr(loop, "__module__", "") == module.__name__ and name not in ("careful_norm", "make_unit"):
             for each in getattr(loop, "signatures", ()):

@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from wlhn.batching.colour_batch import ColourLevel, Counts
+from wlhn.hyperbolic.lengths import edge_lengths
 from wlhn.loops import parallel
 from wlhn.ops.gin import Moments, Weights, gin
-from wlhn.ops.layer import Below, layer
-from wlhn.ops.level import Points, next_level, unit
+from wlhn.ops.layer import Below, Lengths, layer
+from wlhn.ops.level import Points, next_level, norms, unit
 
 ROWS, BEFORE, D = 40, 12, 5
 RUNNING = Moments(torch.ones(4, dtype=torch.float64), torch.full((4,), 2.0, dtype=torch.float64), 0.0)
@@ -40,16 +41,25 @@ def inputs(before: int = BEFORE) -> list[Tensor]:
     return [tensor.requires_grad_() for tensor in given]
 
 
-def at_once(here: ColourLevel, running: Moments | None, look_back: bool, *given: Tensor) -> list[Tensor]:
+def log(norm: Tensor, tau: Tensor) -> Tensor:
+    return edge_lengths(norm, tau, "log", 0.5)
+
+
+def at_once(
+    here: ColourLevel, running: Moments | None, look_back: bool, lengths: Lengths | None, *given: Tensor
+) -> list[Tensor]:
     x, epsilon, *weights, r, e, u, tau = given
-    below = Below(Points(r, unit(e), unit(u)), tau, look_back)
+    below = Below(Points(r, unit(e), unit(u)), tau, look_back, lengths)
     h, points, _ = layer(x, Weights(*weights), here, below, epsilon, running=running)
     return [h, *points[: 3 if look_back else 2]]
 
 
-def one_by_one(here: ColourLevel, running: Moments | None, look_back: bool, *given: Tensor) -> list[Tensor]:
+def one_by_one(
+    here: ColourLevel, running: Moments | None, look_back: bool, lengths: Lengths | None, *given: Tensor
+) -> list[Tensor]:
     x, epsilon, *weights, r, e, u, tau = given
     h, _ = gin(x, Weights(*weights), here, epsilon, running=running)
+    tau = tau if lengths is None else lengths(norms(h), tau)
     points = next_level(h, Points(r, unit(e), unit(u)), here.parent, tau, here.child_ptr, look_back)
     return [h, *points[: 3 if look_back else 2]]
 
@@ -64,34 +74,40 @@ def results(operation: Callable[..., list[Tensor]], used: slice, *about: object)
     return [*out, *(torch.zeros_like(x) if grad is None else grad for x, grad in zip(given, found, strict=True))]
 
 
+LAWS = {"one length": None, "lengths": log}
 USED = {"all": slice(None), "features alone": slice(1), "points alone": slice(1, None), "r alone": slice(1, 2)}
 
 
 @pytest.mark.parametrize("running", [None, RUNNING], ids=["moments", "running"])
 @pytest.mark.parametrize("look_back", [True, False])
 @pytest.mark.parametrize("used", USED)
-def test_at_once_is_one_by_one_to_the_bit(used: str, look_back: bool, running: Moments | None) -> None:
-    parts = (results(each, USED[used], running, look_back) for each in (at_once, one_by_one))
+@pytest.mark.parametrize("law", LAWS)
+def test_at_once_is_one_by_one_to_the_bit(law: str, used: str, look_back: bool, running: Moments | None) -> None:
+    parts = (results(each, USED[used], running, look_back, LAWS[law]) for each in (at_once, one_by_one))
     for a, b in zip(*parts, strict=True):
         assert torch.equal(a, b)
 
 
 @pytest.mark.parametrize("used", USED)
-def test_compiled_equals_plain_torch(used: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = results(at_once, USED[used], None, True)
+@pytest.mark.parametrize("law", LAWS)
+def test_compiled_equals_plain_torch(law: str, used: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = results(at_once, USED[used], None, True, LAWS[law])
     monkeypatch.setattr(parallel, "compiled_for", lambda tensor: False)
-    for a, b in zip(compiled, results(at_once, USED[used], None, True), strict=True):
+    for a, b in zip(compiled, results(at_once, USED[used], None, True, LAWS[law]), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-9)
 
 
-def test_gradients_are_those_of_finite_differences() -> None:
-    assert torch.autograd.gradcheck(lambda *given: tuple(at_once(colours(9, 4), None, True, *given)), inputs(4))
+@pytest.mark.parametrize("law", LAWS)
+def test_gradients_are_those_of_finite_differences(law: str) -> None:
+    about = colours(9, 4), None, True, LAWS[law]
+    assert torch.autograd.gradcheck(lambda *given: tuple(at_once(*about, *given)), inputs(4))
 
 
-def test_not_a_number_is_seen() -> None:
+@pytest.mark.parametrize("law", LAWS)
+def test_not_a_number_is_seen(law: str) -> None:
     given = inputs()
     with torch.no_grad():
         given[0][3, 2] = torch.nan
-    h, r, *_ = at_once(colours(), None, True, *given)
+    h, r, *_ = at_once(colours(), None, True, LAWS[law], *given)
     assert h.isnan().any()
     assert r.isnan().any()

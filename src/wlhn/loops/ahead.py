@@ -30,7 +30,7 @@ LOOPS = {
     "rows.unit": "i i f2 f2 f1",
     "collation.take_rows": "h1 h1 i1 h1 h1 h1 i",
     "gin.aggregate_relu_sums": "i i d f1 i1 h1 f1 i1 f1 f2 f2 d2",
-    "gin.relu_back": "i i f2 f2 f2 d2",
+    "gin.relu_back": "i i f2 f2 f1 f1 f2 d2",
     "sums.sum_radial_back": "i i i1 h1 f1 f1 f2 f2 f1 f2",
     "gin.fold": "d f2 f1 f1 f1 f1 f2 f2",
     "levels.hyperbolic": "f1",
@@ -41,6 +41,8 @@ LOOPS = {
     "sums.sum_radial": "i i i1 h1 f1 f1 f2 f2",
     "rows.unit_back": "i i f2 f1 f2 f2",
     "gin.mean_of": "d2 d f1",
+    "adam.moments": "f1 f1 d d d f1 f1",
+    "adam.move": "f1 f1 d d d f1",
 }
 LONGEST_WAIT = 60.0  # seconds for a loop that the other process has taken; it may have been stopped
 NUMBERS = {"i": types.int64, "h": types.int32, "d": types.float64, "f": types.float32, "b": types.boolean}

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.loops.compiling import arithmetic, loop
+from wlhn.loops.compiling import arithmetic, loop, looping
+from wlhn.loops.rows import LEAST, SHORT
 
 Array = NDArray[Any]
+apart = looping(error_model="numpy")  # nothing fused: each sum rounds as if it stood alone
 
 
 @arithmetic
@@ -96,10 +98,15 @@ def squared_sums(first: int, last: int, x: Array, weight: Array, mean: Array, bl
                 total[j] += w * v * v
 
 
-@arithmetic
-def relu_back(first: int, last: int, x: Array, more: Array, grad: Array, blocks: Array) -> None:
-    """grad + more where x > 0, else 0, in place of grad; and the sums of its rows, likewise. `more` may be empty."""
-    zero = x.dtype.type(0)
+@apart
+def relu_back(
+    first: int, last: int, x: Array, more: Array, norm: Array, of_norm: Array, grad: Array, blocks: Array
+) -> None:
+    """grad + more + of_norm · x/‖x‖ where x > 0, else 0, in place of grad; and the sums of its rows, likewise.
+
+    Either of the two that are added may be empty: a gradient that x has elsewhere, and that of ‖x‖.
+    """
+    zero, one = x.dtype.type(0), x.dtype.type(1)
     for b in range(first, last):
         total = blocks[b]
         for i in range(len(x) * b // len(blocks), len(x) * (b + 1) // len(blocks)):
@@ -108,6 +115,14 @@ def relu_back(first: int, last: int, x: Array, more: Array, grad: Array, blocks:
                 other = more[i]
                 for j in range(x.shape[1]):
                     g[j] += other[j]
+            if len(norm) and norm[i] < SHORT:  # 1/‖x‖ might overflow there
+                n = np.float64(norm[i])
+                for j in range(x.shape[1]):
+                    g[j] += x.dtype.type(of_norm[i] * (row[j] / n if n > LEAST else 0.0))
+            elif len(norm):
+                inverse = one / norm[i]
+                for j in range(x.shape[1]):
+                    g[j] += of_norm[i] * row[j] * inverse  # in this order, as `rows.norms_back` is compiled
             for j in range(x.shape[1]):
                 v = g[j] if row[j] > 0 else zero
                 g[j] = v

@@ -78,7 +78,7 @@ def forward(
     a = −w, so that y = −u: written as 1/‖h‖ = 0, k = 1.
     """
     number = h.dtype.type
-    d = h.shape[1]
+    zero, d = number(0), h.shape[1]
     sigma = 1 / math.sqrt(d)
     shift = number(sigma)
     per_child = len(lengths) > 1
@@ -94,7 +94,7 @@ def forward(
         coth, csch, t = radial(r[p])
         for i in range(child_ptr[p], child_ptr[p + 1]):
             for j in range(d if relu else 0):
-                h[i, j] = number(0) if h[i, j] < 0 else h[i, j]  # NaN stays
+                h[i, j] = zero if h[i, j] < zero else h[i, j]  # NaN stays
             hh = qh = eh = number(0)
             for j in range(d):
                 hh += h[i, j] * h[i, j]

@@ -88,6 +88,17 @@ def norms(first: int, last: int, h: Array, out: Array) -> None:
 
 
 @arithmetic
+def relu_norms(first: int, last: int, h: Array, out: Array) -> None:
+    """h becomes max(h, 0), in its place, and out ‖h‖ of each row after that."""
+    zero = h.dtype.type(0)
+    for i in range(first, last):
+        row = h[i]
+        for j in range(len(row)):
+            row[j] = zero if row[j] < zero else row[j]  # NaN stays
+    norms(first, last, h, out)
+
+
+@arithmetic
 def norms_back(first: int, last: int, h: Array, norm: Array, grad: Array, out: Array) -> None:
     """out = grad · h/‖h‖, and 0 for h = 0."""
     for i in range(first, last):

@@ -103,11 +103,17 @@ class WLHN(Model):
 
     def step_length(self, t: int, h: Tensor) -> Tensor:
         """How long the edges above colours of depth t are: one length for all of them, or one for each row."""
-        tau = self.tau[t] if self.options.tau_per_depth else self.tau
+        tau = self._tau(t)
         if self.options.lengths == "fixed":
             return tau + self.options.length_floor if self.options.length_floor else tau
+        return self._lengths(norms(h), tau)
+
+    def _tau(self, t: int) -> Tensor:
+        return self.tau[t] if self.options.tau_per_depth else self.tau
+
+    def _lengths(self, norm: Tensor, tau: Tensor) -> Tensor:
         law: LengthLaw = "clipped" if self.options.lengths == "first-release" else self.options.lengths
-        return edge_lengths(norms(h), tau, law, self.options.length_floor)
+        return edge_lengths(norm, tau, law, self.options.length_floor)
 
     def step(self, t: int, h: Tensor) -> Tensor:
         """log of the steps to colours of depth t, each in the frame of its parent, (rows, d)."""
@@ -159,12 +165,14 @@ class WLHN(Model):
             )
         z, h = self.root(batch.x, batch.weight)
         yield z, h
-        # Colours point along their features, as far as all others do: then a layer and its points are one operation.
-        own = type(self).place is not WLHN.place or type(self).pointing is not WLHN.pointing  # a subclass's
-        at_once = not (own or self.whitening or self.options.lengths != "fixed" or self.edge_channels)
+        # Colours point along their features, and no subclass says otherwise: a layer and its points are one operation.
+        own = any(getattr(type(self), name) is not getattr(WLHN, name) for name in ("place", "pointing", "step_length"))
+        at_once = not (own or self.whitening or self.options.lengths == "first-release" or self.edge_channels)
+        lengths = None if self.options.lengths == "fixed" else self._lengths
         for t, (layer, level) in enumerate(zip(self.layers, batch.levels, strict=True), start=1):
             if at_once:
-                h, z = layer(h, level, None, Below(z, self.step_length(t, h), look_back=t < len(self.layers)))
+                tau = self.step_length(t, h) if lengths is None else self._tau(t)
+                h, z = layer(h, level, None, Below(z, tau, t < len(self.layers), lengths))
             else:
                 h = layer(h, level, batch.edge_x)
                 z = self.place(t, h, z, level.parent, level.child_ptr, level.weight)

@@ -220,8 +220,7 @@ class _Gin(torch.autograd.Function):
         *tensors, h = ctx.saved_tensors
         grad, rows = grads[0].clone(memory_format=torch.contiguous_format), h.numpy()
         sums = blocks_of(rows)
-        given = rows, np.empty((0, rows.shape[1]), rows.dtype), grad.numpy(), sums
-        parallel.over_rows(loops.relu_back, len(sums), 3 * rows.size, *given)
+        relu_back(rows, grad, None, None, sums)
         return *features_back(tuple(tensors), ctx.kept, grad, sums, ctx.needs_input_grad[0]), None
 
 
@@ -247,6 +246,17 @@ def _moments(rows: Array, weight: Array, sums: Array, everyone: Everyone) -> Mom
         squares = everyone(torch.from_numpy(squares.sum(axis=0))).numpy()[None]
     loops.mean_of(squares, count, var)
     return Moments(torch.from_numpy(mean), torch.from_numpy(var), count)
+
+
+def relu_back(
+    rows: Array, grad: Tensor, more: Tensor | None, of_norms: tuple[Tensor, Tensor] | None, sums: Array
+) -> None:
+    """Undo a ReLU in place of grad, with what else is given: a gradient from elsewhere; norms of rows, and theirs."""
+    other = np.empty((0, rows.shape[1]), rows.dtype) if more is None else more.contiguous().numpy()
+    none = rows[:0, 0]
+    norm, of_norm = (none, none) if of_norms is None else (x.detach().contiguous().numpy() for x in of_norms)
+    args = rows, other, norm, of_norm, grad.numpy(), sums
+    parallel.over_rows(loops.relu_back, len(sums), 3 * rows.size, *args)
 
 
 def blocks_of(rows: Array) -> Array:

@@ -113,6 +113,8 @@ class _Run:
         self.optimizer = make_optimizer(self.model, self.settings)
         self.valid: Loader[Scored] = problem.batches(split.valid)
         self.train: Loader[Scored] = team.parts(problem, problem.batches(split.train))
+        self.shuffled = problem.batches(split.train, shuffle_seed=0).shuffle  # else one batch, the same in each epoch
+        self.set_training = _switch(model)
         if len(self.train) == 1:
             _set_momentum(model, self.settings.full_batch_momentum)
         self.history: list[Epoch] = []
@@ -148,12 +150,13 @@ class _Run:
         """One pass over the training items; the mean loss."""
         draw = np.random.SeedSequence([self.seed, number]).generate_state(2)
         seed_torch(int(draw[0]) + self.team.rank)
-        shuffled = self.team.parts(
-            self.problem, self.problem.batches(self.problem.split.train, shuffle_seed=int(draw[1]))
-        )
-        self.model.train()
+        batches = self.train
+        if self.shuffled:
+            ordered = self.problem.batches(self.problem.split.train, shuffle_seed=int(draw[1]))
+            batches = self.team.parts(self.problem, ordered)
+        self.set_training(True)
         total, count = 0.0, 0
-        for k, batch in enumerate(shuffled if shuffled.shuffle else self.train):
+        for k, batch in enumerate(batches):
             own = self._loss(batch, batch.outputs(self.model))
             own, value, items = self.team.share(batch, self.problem.targets(batch), own)
             if not torch.isfinite(value):
@@ -167,7 +170,7 @@ class _Run:
         return total / max(count, 1)
 
     def _validate(self) -> tuple[float, float]:
-        self.model.eval()
+        self.set_training(False)
         with torch.no_grad():
             outputs = [(batch, batch.outputs(self.model)) for batch in self.valid]
         size = sum(len(batch.items) for batch, _ in outputs)
@@ -255,6 +258,19 @@ class _Run:
         chosen = model.fit_afterwards(train.inputs, valid.inputs, **given)
         valid_loss, valid_metric = self._validate()
         return replace(best, valid_loss=valid_loss, valid_metric=valid_metric), chosen
+
+
+def _switch(model: nn.Module) -> Callable[[bool], Any]:
+    """`model.train` without a walk through the modules: twice an epoch, that takes longer than one of its layers."""
+    modules = list(model.modules())
+    if any(type(module).train is not nn.Module.train or "train" in vars(module) for module in modules):
+        return model.train
+
+    def set_training(mode: bool) -> None:
+        for module in modules:
+            vars(module)["training"] = mode
+
+    return set_training
 
 
 def _set_momentum(model: nn.Module, momentum: float) -> None:
