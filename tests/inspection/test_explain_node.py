@@ -24,7 +24,7 @@ from wlhn.runs.train import train
 from wlhn.runs.trained import Trained
 from wlhn.training.settings import Settings
 
-OPTIONS = [{}, {"readout": "all", "directions": "whitened"}, {"readout": "both", "head": "hyperbolic"}]
+OPTIONS = [{}, {"readout": "all", "directions": "whitened"}, {"head": "hyperbolic"}]
 
 
 def model(level: str = "node", edges: bool = False, **options: Any) -> WLHN:

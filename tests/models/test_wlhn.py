@@ -95,7 +95,6 @@ def test_where_colours_point_can_be_overridden(subclass: type[WLHN]) -> None:
     "options",
     [
         {},
-        {"readout": "both"},
         {"readout": "all", "learn_tau": True},
         {"readout": "steps", "lengths": "tanh", "learn_tau": True},
         {"directions": "whitened"},

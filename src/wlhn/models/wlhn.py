@@ -53,10 +53,10 @@ class WLHNOptions(NetworkOptions):
     directions: Literal["relu", "whitened"] = option(
         "relu", "Where colours point: along their GIN features, as in the paper, or along whitened ones."
     )
-    readout: Literal["hyperbolic", "both", "all", "steps"] = option(
+    readout: Literal["hyperbolic", "all", "steps"] = option(
         "hyperbolic",
-        "What the head sees: the last points (the paper), with the GIN features beside them, points of all depths, or "
-        "all steps, each seen from where it starts, so that late ones count as much as early ones.",
+        "What the head sees: the last points (the paper), points of all depths, or all steps, each seen from where it "
+        "starts, so that late ones count as much as early ones.",
     )
     frozen_encoder: bool = option(False, "Train the head alone, as the authors' released code does.")
 
