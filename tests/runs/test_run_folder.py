@@ -13,9 +13,9 @@ from tiny import tiny
 
 from wlhn.data.readers.ogb import ogb_score
 from wlhn.errors import InputError
-from wlhn.files import write_json
+from wlhn.files import read_json, write_json
 from wlhn.runs import trained as trained_module
-from wlhn.runs.run_folder import check_run, load_run
+from wlhn.runs.run_folder import CONFIG, check_run, load_run, seal
 from wlhn.runs.train import TrainedRun, train
 from wlhn.training.metrics import average_precision, roc_auc
 from wlhn.training.settings import Settings
@@ -127,3 +127,14 @@ def test_a_model_without_colours_never_refines(tmp_path: Path, monkeypatch: pyte
         train(tiny(), Settings.of(model, hidden_channels=4, num_layers=2, epochs=1), tmp_path / model)
         assert sum(len(part.outputs) for part in load_run(tmp_path / model).predict(tiny().graphs)) == len(tiny())
     assert rounds == [2, 0]
+
+
+def test_a_run_that_does_not_speak_of_lengths_has_edges_of_one_length(tmp_path: Path) -> None:
+    folder = tmp_path / "older"
+    run = train(tiny(), SETTINGS.but({"lengths": "fixed", "epochs": 1}), folder)
+    config = read_json(folder / CONFIG)
+    del config["settings"]["lengths"]
+    write_json(folder / CONFIG, config | {"format": 1})
+    seal(folder)
+    (said,), (again,) = run.trained.predict(tiny().graphs), load_run(folder).predict(tiny().graphs)
+    assert np.array_equal(said.outputs, again.outputs)

@@ -42,8 +42,8 @@ class WLHNOptions(NetworkOptions):
     learn_tau: bool = option(False, "Whether τ is learned (kept positive).")
     tau_per_depth: bool = option(False, "Whether each depth learns a τ of its own; with learn_tau.")
     lengths: Literal["fixed", "tanh", "log", "clipped", "first-release"] = option(
-        "fixed",
-        "Lengths of edges: τ for all, as in the paper's algorithm, or more of it the larger the features are "
+        "log",
+        "Lengths of edges: τ for all (fixed), as in the paper's algorithm, or more of it the larger the features are "
         "(`wlhn.hyperbolic.lengths`); first-release is clipped with the parent direction of the authors' first code.",
     )
     length_floor: float = option(

@@ -32,7 +32,7 @@ from wlhn.training.provenance import file_hash
 
 CHECKSUMS, CONFIG, MODEL = "checksums.json", "config.json", "model.safetensors"
 VOCABULARY, COLOURS = "vocabulary.json", "colours.npz"
-FORMAT = 1
+FORMAT = 2
 
 
 def is_run(path: Path) -> bool:
@@ -78,11 +78,19 @@ def read_config(folder: Path) -> dict[str, Any]:
     """config.json of a run that is whole."""
     check_run(folder)
     config = read_json(folder / CONFIG, ("format",))
+    if config["format"] == 1:
+        return config | {"settings": _with_older_defaults(config.get("settings"))}
     if config["format"] != FORMAT:
         raise InputError(
             f"{folder / CONFIG}: is in format {config['format']}, and this version reads format {FORMAT}; train again"
         )
     return config
+
+
+def _with_older_defaults(settings: Any) -> Any:
+    """Settings of format 1, in which edges had one length where nothing was said."""
+    has_lengths = isinstance(settings, dict) and settings.get("model") in ("wlhn", "two-voices")
+    return {"lengths": "fixed"} | settings if has_lengths else settings
 
 
 def load_run(folder: Path) -> Trained:
