@@ -160,7 +160,7 @@ def test_steps_are_what_inversions_bring_to_the_origin(lengths: str) -> None:
 def test_all_steps_count_alike() -> None:
     torch.manual_seed(0)
     graphs, x = molecules(1, kind="continuous")
-    model = awake(WLHN(3, 2, hidden_channels=8, num_layers=9, readout="steps", tau=2.0)).eval()
+    model = awake(WLHN(3, 2, hidden_channels=8, num_layers=9, readout="steps", tau=2.0, lengths="fixed")).eval()
     steps = model.rows(per_node(model, graphs, x, torch.float32)).reshape(-1, 10, 8)
     torch.testing.assert_close(steps.norm(dim=2), torch.ones(graphs.num_nodes, 10))
 
