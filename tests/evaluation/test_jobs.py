@@ -279,12 +279,12 @@ def test_values_that_belong_together_stay_together(tmp_path: Path) -> None:
         return [tuple(values[name] for name in names) for values in every]
 
     pairs = [(0.01, 0.005), (0.001, 0.0)]
-    assert tried("wlhn", "graph") == [(7, layers, *pair, "scalar") for layers in (1, 2) for pair in pairs]
-    assert tried("gin", "node") == [(8, layers, *pairs[0], "scalar") for layers in (1, 2)]
+    assert tried("wlhn", "graph") == [(7, layers, *pair, "auto") for layers in (1, 2) for pair in pairs]
+    assert tried("gin", "node") == [(8, layers, *pairs[0], "auto") for layers in (1, 2)]
     assert {row[-1] for row in tried("wlhn", "graph", featureless=True)} == {"log", "onehot"}
     # What is given stands in place of the grid's, also where only one of two that belong together is.
     given = {"learning_rate": 0.5, "num_layers": 1}
-    assert tried("wlhn", "graph", further=given) == [(7, 1, 0.5, decay, "scalar") for decay in (0.005, 0.0)]
+    assert tried("wlhn", "graph", further=given) == [(7, 1, 0.5, decay, "auto") for decay in (0.005, 0.0)]
 
 
 def test_a_grid_is_like_another_where_it_does_not_say_otherwise(tmp_path: Path) -> None:
