@@ -1,8 +1,9 @@
 """The Weisfeiler-Leman Hyperbolic Network (the paper's Algorithm 2 and section 4.2).
 
-GIN layers say where a colour points, DiffHypCon places it below its parent, and the readout sums log_0 of the last
-depth's points over the nodes of a graph. Everything runs on colours (`ColourBatch`); `forward` takes PyG tensors and
-treats every node as a colour of its own, with the same result.
+GIN layers say where a colour points and, unlike in the paper, how far it lies from its parent (`lengths="fixed"` is the
+paper's form); DiffHypCon places it there, and the readout sums log_0 of the last depth's points over the nodes of a
+graph. Everything runs on colours (`ColourBatch`); `forward` takes PyG tensors and treats every node as a colour of its
+own, with the same result.
 """
 
 from __future__ import annotations
