@@ -76,8 +76,8 @@ def test_statistics_are_those_of_the_nodes_asked_for() -> None:
     ("model", "options"),
     [
         ("wlhn", {}),
-        ("wlhn", {"readout": "both"}),
         ("wlhn", {"readout": "all", "learn_epsilon": True}),
+        ("wlhn", {"readout": "steps", "lengths": "log"}),
         ("wlhn", {"edge_features": True}),
         ("gin", {}),
     ],

@@ -145,7 +145,7 @@ def test_evaluate_compares(wlhn: Any, tmp_path: Path) -> None:
         ),
         (
             ["evaluate", "MUTAG", "--out", "o", "--grid", "huge"],
-            "--grid huge: is not one of defaults, fair, lean, paper",
+            "--grid huge: is not one of defaults, fair, lean, paper, wide",
         ),
         (
             ["evaluate", "karate", "--out", "o", "--protocol", "fixed-splits"],

@@ -2,11 +2,15 @@
 
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 
 from wlhn.data import encoding, features, load
+from wlhn.data.features import Encoding, encoding_for
+from wlhn.data.memory import as_dataset
 from wlhn.errors import InputError
+from wlhn.options.training import InputOptions
 
 
 def test_labels_one_hot() -> None:
@@ -23,6 +27,16 @@ def test_degree_in_three_ways() -> None:
     assert np.array_equal(features(atlas)[:, 0], degree)
     np.testing.assert_allclose(features(atlas, degree="log")[:, 0], np.log(1 + degree), rtol=1e-6)
     assert np.array_equal(features(atlas, degree="onehot"), np.eye(7)[degree])
+
+
+def test_degrees_by_default_are_as_wide_as_is_affordable() -> None:
+    def form(leaves: int) -> Encoding:
+        return encoding_for(as_dataset([nx.star_graph(leaves), nx.star_graph(2)], [0, 1]), InputOptions())
+
+    assert (form(511).degree, form(511).max_degree, form(512).degree) == ("onehot", 511, "log")
+    one = as_dataset(nx.star_graph(3), [0, 1, 0, 1], level="node")
+    assert encoding_for(one, InputOptions()).degree == "scalar"
+    assert encoding_for(one, InputOptions(degree="log")).degree == "log"
 
 
 def test_an_encoding_means_the_same_on_other_graphs() -> None:

@@ -185,7 +185,7 @@ def test_bins_are_those_of_the_training_graphs_alone() -> None:
 
 def test_what_a_model_sees_of_nodes_can_be_chosen() -> None:
     data = path(x=np.array([[0.5], [0.25], [0.75]], np.float32), node_label=[1, 5, 5])
-    widths = {"given": 3, "labels": 2, "features": 1, "both": 3, "degree": 1}
+    widths = {"given": 3, "labels": 2, "features": 1, "both": 3, "degree": 3}
     for inputs, width in widths.items():
         options = InputOptions.from_json({"inputs": inputs, "standardise": False})
         assert Vocabulary.fit(data, options).in_channels == width

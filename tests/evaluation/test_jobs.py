@@ -279,12 +279,12 @@ def test_values_that_belong_together_stay_together(tmp_path: Path) -> None:
         return [tuple(values[name] for name in names) for values in every]
 
     pairs = [(0.01, 0.005), (0.001, 0.0)]
-    assert tried("wlhn", "graph") == [(7, layers, *pair, "scalar") for layers in (1, 2) for pair in pairs]
-    assert tried("gin", "node") == [(8, layers, *pairs[0], "scalar") for layers in (1, 2)]
+    assert tried("wlhn", "graph") == [(7, layers, *pair, "auto") for layers in (1, 2) for pair in pairs]
+    assert tried("gin", "node") == [(8, layers, *pairs[0], "auto") for layers in (1, 2)]
     assert {row[-1] for row in tried("wlhn", "graph", featureless=True)} == {"log", "onehot"}
     # What is given stands in place of the grid's, also where only one of two that belong together is.
     given = {"learning_rate": 0.5, "num_layers": 1}
-    assert tried("wlhn", "graph", further=given) == [(7, 1, 0.5, decay, "scalar") for decay in (0.005, 0.0)]
+    assert tried("wlhn", "graph", further=given) == [(7, 1, 0.5, decay, "auto") for decay in (0.005, 0.0)]
 
 
 def test_a_grid_is_like_another_where_it_does_not_say_otherwise(tmp_path: Path) -> None:
@@ -294,18 +294,18 @@ def test_a_grid_is_like_another_where_it_does_not_say_otherwise(tmp_path: Path) 
     assert read_grid(str(grid), "gin", "graph") == lean
     assert read_grid(str(grid), "wl-oa", "graph") == read_grid("lean", "wl-oa", "graph")
     grid.write_text(json.dumps({"like": "grid.json"}))
-    with pytest.raises(InputError, match=r"like: must be defaults, fair, lean or paper, found 'grid\.json'"):
+    with pytest.raises(InputError, match=r"like: must be defaults, fair, lean, paper or wide, found 'grid\.json'"):
         read_grid(str(grid), "gin", "graph")
 
 
 def test_grids_say_what_they_are() -> None:
-    for name in ("paper", "lean", "fair", "defaults"):
+    for name in ("paper", "lean", "fair", "wide", "defaults"):
         assert grid_document(name).about != Grid.about
         assert grid_document(name).leaves_out != Grid.leaves_out
         for level in ("graph", "node"):
             assert len(set(read_grid(name, "wlhn", level))) == len(read_grid(name, "wlhn", level))
             assert {settings.model for settings in read_grid(name, "gin", level)} == {"gin"}
-    with pytest.raises(InputError, match="is not one of defaults, fair, lean, paper, and there is no such file"):
+    with pytest.raises(InputError, match="is not one of defaults, fair, lean, paper, wide, and there is no such file"):
         read_grid("huge", "wlhn", "graph")
 
 
@@ -314,7 +314,7 @@ def test_the_grid_of_defaults_is_what_train_uses() -> None:
         assert read_grid("defaults", "gin", level) == [Settings.of("gin")]
 
 
-@pytest.mark.parametrize("name", ["paper", "lean", "fair", "defaults"])
+@pytest.mark.parametrize("name", ["paper", "lean", "fair", "wide", "defaults"])
 def test_our_grids_name_options_that_models_have(name: str) -> None:
     """Where one reads them they are not checked: that would import every model."""
     assert grid_document(str(FOLDER / f"{name}.json")) == grid_document(name)

@@ -60,6 +60,16 @@ def test_rows_and_columns_can_be_run(item: str) -> None:
     assert [row.settings for row in table.rows if row.key == "wlhn-frozen-encoder"] == [frozen] or "noise" in item
 
 
+@pytest.mark.parametrize("item", TABLES)
+@pytest.mark.parametrize("grid", ["lean", "paper"])
+def test_beside_the_papers_numbers_stand_those_of_its_own_form(item: str, grid: str) -> None:
+    table = read_table(item)
+    for row in (row for row in table.rows if row.model == "wlhn" and row.paper):
+        tried = [settings.to_json() for settings in candidates(row, grid, table.level, featureless=True)]
+        assert {(each["lengths"], each["readout"], each["tau"]) for each in tried} == {("fixed", "hyperbolic", 1.0)}
+        assert {each["degree"] for each in tried} == {"scalar"}  # as the reference code, for all models
+
+
 def test_what_the_text_says_of_graph_classification() -> None:
     """'outperforms the baselines on 6 out of the 10 datasets'."""
     winners = best("table-graphs")

@@ -99,7 +99,7 @@ def test_on_molecules_parts_add_up_to_1e_4_and_nodes_share_their_colours_part(mu
 @pytest.mark.parametrize(
     "options",
     [
-        {"readout": "both"},
+        {"readout": "steps"},
         {"readout": "all", "directions": "whitened"},
         {"edge_features": True},
         {"head": "hyperbolic"},

@@ -95,12 +95,12 @@ def test_where_colours_point_can_be_overridden(subclass: type[WLHN]) -> None:
     "options",
     [
         {},
-        {"readout": "both"},
-        {"readout": "all", "learn_tau": True},
+        {"lengths": "fixed"},
+        {"lengths": "fixed", "readout": "all", "learn_tau": True},
         {"readout": "steps", "lengths": "tanh", "learn_tau": True},
         {"directions": "whitened"},
         {"level": "node"},
-        {"lengths": "log", "length_floor": 0.5},
+        {"length_floor": 0.5},
         {"lengths": "first-release"},
         {"lengths": "tanh", "learn_tau": True, "tau_per_depth": True},
     ],
@@ -160,7 +160,7 @@ def test_steps_are_what_inversions_bring_to_the_origin(lengths: str) -> None:
 def test_all_steps_count_alike() -> None:
     torch.manual_seed(0)
     graphs, x = molecules(1, kind="continuous")
-    model = awake(WLHN(3, 2, hidden_channels=8, num_layers=9, readout="steps", tau=2.0)).eval()
+    model = awake(WLHN(3, 2, hidden_channels=8, num_layers=9, readout="steps", tau=2.0, lengths="fixed")).eval()
     steps = model.rows(per_node(model, graphs, x, torch.float32)).reshape(-1, 10, 8)
     torch.testing.assert_close(steps.norm(dim=2), torch.ones(graphs.num_nodes, 10))
 
@@ -196,7 +196,7 @@ def algorithm_2(model: WLHN, x: Tensor, edge_index: Tensor, batch: Tensor) -> Te
 def test_equals_algorithm_2(layers: int, tau: float, train: bool) -> None:
     torch.manual_seed(layers)
     graphs, x = molecules(3)
-    model = awake(WLHN(3, 4, hidden_channels=6, num_layers=layers, tau=tau).double()).train(train)
+    model = awake(WLHN(3, 4, hidden_channels=6, num_layers=layers, tau=tau, lengths="fixed").double()).train(train)
     for linear in (model.encoder, *(layer.lin2 for layer in model.layers)):
         linear.bias.data += 2  # no dead rows: there the paper is silent
     edges, batch = torch.from_numpy(graphs.edge_index.astype(np.int64)), torch.from_numpy(graphs.graph_of_node)
@@ -233,17 +233,15 @@ def test_lengths_are_what_their_law_says() -> None:
     torch.manual_seed(5)
     graphs, x = molecules(2, count=4)
     batch = colours(graphs, x, 3, torch.float64)
-    plain = awake(WLHN(3, 2, hidden_channels=8, num_layers=3, tau=0.7).double()).eval()
-    each = (
-        WLHN(3, 2, hidden_channels=8, num_layers=3, tau=0.2, learn_tau=True, tau_per_depth=True, length_floor=0.5)
-        .double()
-        .eval()
-    )
+    size: dict[str, Any] = {"hidden_channels": 8, "num_layers": 3}
+    plain = awake(WLHN(3, 2, **size, lengths="fixed", tau=0.7).double()).eval()
+    each = WLHN(3, 2, **size, lengths="fixed", tau=0.2, learn_tau=True, tau_per_depth=True, length_floor=0.5)
+    each = each.double().eval()
     each.load_state_dict(plain.state_dict() | {"raw_tau": each.raw_tau})
     torch.testing.assert_close(each.run_on_colours(batch), plain.run_on_colours(batch))  # 0.5 + 0.2 at every depth
     clipped = lambda n: 2 * torch.atanh(math.tanh(0.5) * n.clamp(max=0.996))  # noqa: E731
     for law, length in (("log", torch.log1p), ("clipped", clipped)):
-        model = awake(WLHN(3, 2, hidden_channels=8, num_layers=3, lengths=law).double()).eval()
+        model = awake(WLHN(3, 2, **size, lengths=law).double()).eval()
         z, h = next(iter(model.levels(batch)))
         torch.testing.assert_close(z.r, length(h.norm(dim=1)))
 
@@ -253,10 +251,12 @@ def test_frozen_encoder_trains_the_head_alone() -> None:
     assert {name.split(".")[0] for name, p in model.named_parameters() if p.requires_grad} == {"head"}
 
 
-def test_gradient_of_the_whole_model() -> None:
+@pytest.mark.parametrize("lengths", ["fixed", "log"])
+def test_gradient_of_the_whole_model(lengths: str) -> None:
     torch.manual_seed(2)
     graphs, x = molecules(2, count=2, nodes=5)
-    model = awake(WLHN(3, 2, hidden_channels=3, num_layers=2, learn_tau=True, learn_epsilon=True).double())
+    learned: dict[str, Any] = {"learn_tau": True, "learn_epsilon": True}
+    model = awake(WLHN(3, 2, hidden_channels=3, num_layers=2, lengths=lengths, **learned).double())
     batch = colours(graphs, x, 2, torch.float64)
     ours = {n: p.detach().clone().requires_grad_() for n, p in model.named_parameters() if not n.startswith("head.")}
 

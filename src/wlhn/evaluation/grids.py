@@ -1,4 +1,4 @@
-"""Grids of settings: JSON files, the package's own (`paper`, `lean`, `fair`, `defaults`) or the user's.
+"""Grids of settings: JSON files, the package's own (`paper`, `lean`, `fair`, `wide`, `defaults`) or the user's.
 
 A grid has `about` and `leaves_out` (what it says of itself), `settings` (fixed values), `grid` (lists of values, all
 combinations of which are tried) and `together` (lists of objects, each with values that only make sense together: a

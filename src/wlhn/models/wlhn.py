@@ -1,8 +1,9 @@
 """The Weisfeiler-Leman Hyperbolic Network (the paper's Algorithm 2 and section 4.2).
 
-GIN layers say where a colour points, DiffHypCon places it below its parent, and the readout sums log_0 of the last
-depth's points over the nodes of a graph. Everything runs on colours (`ColourBatch`); `forward` takes PyG tensors and
-treats every node as a colour of its own, with the same result.
+GIN layers say where a colour points and, unlike in the paper, how far it lies from its parent (`lengths="fixed"` is the
+paper's form); DiffHypCon places it there, and the readout sums log_0 of the last depth's points over the nodes of a
+graph. Everything runs on colours (`ColourBatch`); `forward` takes PyG tensors and treats every node as a colour of its
+own, with the same result.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ class WLHNOptions(NetworkOptions):
     learn_tau: bool = option(False, "Whether τ is learned (kept positive).")
     tau_per_depth: bool = option(False, "Whether each depth learns a τ of its own; with learn_tau.")
     lengths: Literal["fixed", "tanh", "log", "clipped", "first-release"] = option(
-        "fixed",
-        "Lengths of edges: τ for all, as in the paper's algorithm, or more of it the larger the features are "
+        "log",
+        "Lengths of edges: τ for all (fixed), as in the paper's algorithm, or more of it the larger the features are "
         "(`wlhn.hyperbolic.lengths`); first-release is clipped with the parent direction of the authors' first code.",
     )
     length_floor: float = option(
@@ -53,10 +54,10 @@ class WLHNOptions(NetworkOptions):
     directions: Literal["relu", "whitened"] = option(
         "relu", "Where colours point: along their GIN features, as in the paper, or along whitened ones."
     )
-    readout: Literal["hyperbolic", "both", "all", "steps"] = option(
+    readout: Literal["hyperbolic", "all", "steps"] = option(
         "hyperbolic",
-        "What the head sees: the last points (the paper), with the GIN features beside them, points of all depths, or "
-        "all steps, each seen from where it starts, so that late ones count as much as early ones.",
+        "What the head sees: the last points (the paper), points of all depths, or all steps, each seen from where it "
+        "starts, so that late ones count as much as early ones.",
     )
     frozen_encoder: bool = option(False, "Train the head alone, as the authors' released code does.")
 

@@ -27,7 +27,6 @@ class Readout(ABC):
     """What of a path the head sees."""
 
     every_depth = False  # whether it looks at the whole path, or at its end alone
-    parts = 1  # how many vectors of d numbers it takes from a depth
 
     def __init__(self, step: Callable[[int, Tensor], Tensor]) -> None:
         """`step` gives log of the steps to depth t in their parents' frames, from the features there."""
@@ -35,7 +34,7 @@ class Readout(ABC):
 
     def width(self, channels: int, num_layers: int) -> int:
         """How wide a row is."""
-        return self.parts * channels * (num_layers + 1 if self.every_depth else 1)
+        return channels * (num_layers + 1 if self.every_depth else 1)
 
     @abstractmethod
     def rows(self, path: Path) -> Tensor:
@@ -56,20 +55,6 @@ class LastPoint(Readout):
     def sums(self, counts: Counts, path: Path) -> Tensor:
         r, e, _ = path[-1]
         return tangent_sum(counts, r, e)
-
-
-class PointAndFeatures(Readout):
-    """log_0 of the last point with the GIN features beside it."""
-
-    parts = 2
-
-    def rows(self, path: Path) -> Tensor:
-        r, e, h = path[-1]
-        return torch.cat([to_tangent(r, e), h], dim=1)
-
-    def sums(self, counts: Counts, path: Path) -> Tensor:
-        r, e, h = path[-1]
-        return torch.cat([tangent_sum(counts, r, e), product(counts, h)], dim=1)
 
 
 class AllPoints(Readout):
@@ -96,7 +81,6 @@ class Steps(Readout):
 
 READOUTS: dict[str, type[Readout]] = {
     "hyperbolic": LastPoint,
-    "both": PointAndFeatures,
     "all": AllPoints,
     "steps": Steps,
 }

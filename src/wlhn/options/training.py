@@ -28,8 +28,10 @@ class InputOptions(Options):
         "What the model sees of a node: what the data set gives (`wlhn datasets NAME` says it), its label alone, its "
         "features alone, both, or its degree alone.",
     )
-    degree: Degree = option(
-        "scalar", "How degrees enter where nodes have no features: as a number, one-hot, or as its logarithm."
+    degree: Literal["auto", Degree] = option(
+        "auto",
+        "How degrees enter where nodes have no features: as a number, one-hot, or as its logarithm; auto is one-hot "
+        "for graphs (the logarithm where a degree is 512 or more) and a number for nodes.",
     )
     standardise: bool = option(
         True, "Whether numeric features get mean 0 and deviation 1; columns of 0 and 1 stay as they are."

@@ -154,7 +154,7 @@ def _must(holds: bool, where: str, wanted: str) -> None:
 
 CHECKSUMS, CONFIG, MODEL = "checksums.json", "config.json", "model.safetensors"
 VOCABULARY, COLOURS = "vocabulary.json", "colours.npz"
-FORMAT = 1
+FORMAT = 2
 
 
 def is_run(path: Path) -> bool:

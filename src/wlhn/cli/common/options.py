@@ -149,7 +149,7 @@ class EvaluationFlags:
 
     grid: Annotated[
         str,
-        typer.Option(help="lean, fair, paper, defaults (one candidate), or a JSON file of settings to choose from."),
+        typer.Option(help="lean, fair, wide, paper, defaults (one candidate), or a JSON file to choose settings from."),
     ] = DEFAULT_GRID
     splits: Splits = None
     final_runs: Annotated[
