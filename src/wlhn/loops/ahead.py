@@ -41,6 +41,9 @@ LOOPS = {
     "sums.sum_radial": "i i i1 h1 f1 f1 f2 f2",
     "rows.unit_back": "i i f2 f1 f2 f2",
     "gin.mean_of": "d2 d f1",
+    "rows.norms": "i i f2 f1",
+    "rows.relu_norms": "i i f2 f1",
+    "rows.norms_back": "i i f2 f1 f1 f2",
     "adam.moments": "f1 f1 d d d f1 f1",
     "adam.move": "f1 f1 d d d f1",
 }
