@@ -44,6 +44,21 @@ def test_version_help_and_completion_import_nothing_slow(
     assert SLOW & set(ran.stderr.split()) == set()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("trian", "Did you mean 'train'?"),
+        *((f"{command} --help", f"Usage: wlhn {command}") for command in ("train", "score", "similar", "explore")),
+    ],
+)
+def test_what_is_not_computed_needs_no_numbers(arguments: str, expected: str) -> None:
+    code = "import atexit, sys; atexit.register(lambda: print('with', *sys.modules)); "
+    code += "sys.argv[0] = 'wlhn'; from wlhn.cli import main; main()"
+    ran = subprocess.run([sys.executable, "-c", code, *arguments.split()], capture_output=True, text=True)
+    assert expected in ran.stdout + ran.stderr
+    assert {"numpy", "torch", "numba", "scipy"} & set(ran.stdout.split("\nwith ")[-1].split()) == set()
+
+
 def test_the_shell_completes_options_of_a_command() -> None:
     words = {"_WLHN_COMPLETE": "complete_bash", "COMP_WORDS": "wlhn train --see", "COMP_CWORD": "2"}
     command = [sys.executable, "-m", "wlhn"]
@@ -59,7 +74,7 @@ def test_the_package_is_a_command_too() -> None:
 
 def test_every_name_is_a_command_and_has_its_sentence() -> None:
     shown = " ".join(wlhn("--help").out.split())
-    for name, sentence in COMMANDS.items():
+    for name, (_, sentence) in COMMANDS.items():
         assert load_command(name).name == name
         assert load_command(name).help
         assert f"{name} {sentence}" in shown

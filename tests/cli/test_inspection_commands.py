@@ -57,3 +57,7 @@ def test_data_with_a_molecule_that_cannot_be_read_can_be_asked_about_throughout(
         assert ran.code == 0, ran.err
         assert "a table: 1 molecule could not be read, the first bad: RDKit refuses 'C1CC'" in ran.err
     assert Path("predictions.csv").read_text().splitlines()[-1] == "bad,,,"
+    Path("nothing.csv").write_text("id,smiles,toxic\nbad,C1CC,0\nworse,C1C,1\n")
+    ran = wlhn("predict", "run", "nothing.csv", "--skip-invalid", "--out", "p.csv")
+    assert ran.code == 0, ran.err
+    assert "The 2 that could not be read have an empty answer." in ran.out

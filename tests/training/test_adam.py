@@ -26,12 +26,15 @@ assert not any(name.startswith("torch._dynamo") for name in sys.modules)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("decay", [0.0, 0.1])
 @pytest.mark.parametrize("foreach", [None, True])
-def test_steps_are_torchs_bit_for_bit(dtype: torch.dtype, decay: float, foreach: bool | None) -> None:
+@pytest.mark.parametrize(("betas", "eps"), [((0.9, 0.999), 1e-8), ((0.5, 0.9), 1e-3), ((0.0, 0.5), 1e-8)])
+def test_steps_are_torchs_bit_for_bit(
+    dtype: torch.dtype, decay: float, foreach: bool | None, betas: tuple[float, float], eps: float
+) -> None:
     ends, states = [], []
     for kind, given in ((torch.optim.Adam, {"foreach": False}), (Adam, {"foreach": foreach})):
         torch.manual_seed(0)
         model = torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.ReLU(), torch.nn.Linear(7, 2)).to(dtype)
-        optimizer = kind(model.parameters(), lr=0.01, weight_decay=decay, **given)
+        optimizer = kind(model.parameters(), lr=0.01, betas=betas, eps=eps, weight_decay=decay, **given)
         for step in range(20):
             optimizer.zero_grad()
             model(torch.randn(11, 5, dtype=dtype)).square().mean().backward()
@@ -44,6 +47,34 @@ def test_steps_are_torchs_bit_for_bit(dtype: torch.dtype, decay: float, foreach:
     for k, there in states[0].items():
         assert there.keys() == states[1][k].keys()
         assert all(torch.equal(torch.as_tensor(there[n]), torch.as_tensor(states[1][k][n])) for n in there)
+
+
+def test_short_floats_are_torchs_too() -> None:
+    ends = []
+    for kind in (torch.optim.Adam, Adam):
+        weight = torch.nn.Parameter(torch.linspace(-1, 1, 40, dtype=torch.bfloat16))
+        optimizer = kind([weight], lr=0.1)
+        for _ in range(4):
+            optimizer.zero_grad()
+            weight.square().sum().backward()
+            optimizer.step()
+        ends.append(weight.detach())
+    assert torch.equal(*ends)
+
+
+def test_parameters_of_another_type_are_refused_as_torch_refuses_them() -> None:
+    for kind in (torch.optim.Adam, Adam):
+        model = torch.nn.Linear(2, 1)
+        optimizer = kind(model.parameters(), lr=0.1)
+        for step in range(3):
+            if step == 2:
+                model.double()
+            optimizer.zero_grad()
+            model(torch.ones(1, 2, dtype=model.weight.dtype)).sum().backward()
+            if step < 2:
+                optimizer.step()
+        with pytest.raises(RuntimeError):
+            optimizer.step()
 
 
 @pytest.mark.parametrize("resting", [(5, 6), (0, 5)])

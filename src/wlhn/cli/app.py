@@ -7,6 +7,7 @@ completion answer without numpy or torch. So what `wlhn --help` says of a comman
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
@@ -18,34 +19,30 @@ import typer.main
 from wlhn.cli.common.first_use import announce_compiling
 from wlhn.errors import InputError
 
-# Command NAME is the function, or the group of commands, NAME of wlhn.cli.NAME, or of the module named in HOMES.
+# Command NAME is the function, or the group of commands, NAME of this module of wlhn.cli; and what it is about.
 COMMANDS = {
-    "datasets": "Data sets: known ones, where they lie, their statistics against the published ones.",
-    "train": "Train one model and keep it in a run folder.",
-    "predict": "Write what a trained model says of new graphs, with your own ids.",
-    "score": "Say how good a trained model is on data with targets.",
-    "evaluate": "Compare models fairly: selection on validation items, assessment on others.",
-    "models": "List the models, or the options of one with their defaults.",
-    "reproduce": "Reproduce the paper's tables and figures.",
-    "report": "Write a page from result files.",
-    "hierarchy": "Refine colours and show what the WL hierarchy of a data set looks like.",
-    "kernel": "Similarities of graphs, or explicit features, from the WL tree.",
-    "embed": "Embed the WL hierarchy in hyperbolic space and measure how well.",
-    "explain": "Divide a model's answer for a graph or a node among substructures.",
-    "similar": "Find the graphs or nodes nearest to one, by a model or by a kernel.",
-    "explore": "Write a page to look at colours, graphs and a model's answers.",
-    "bench": "Speed, as ratios measured side by side.",
+    "datasets": ("datasets", "Data sets: known ones, where they lie, their statistics against the published ones."),
+    "train": ("train", "Train one model and keep it in a run folder."),
+    "predict": ("predict", "Write what a trained model says of new graphs, with your own ids."),
+    "score": ("predict", "Say how good a trained model is on data with targets."),
+    "evaluate": ("evaluate", "Compare models fairly: selection on validation items, assessment on others."),
+    "models": ("train", "List the models, or the options of one with their defaults."),
+    "reproduce": ("reproduce", "Reproduce the paper's tables and figures."),
+    "report": ("reproduce", "Write a page from result files."),
+    "hierarchy": ("tree", "Refine colours and show what the WL hierarchy of a data set looks like."),
+    "kernel": ("kernel", "Similarities of graphs, or explicit features, from the WL tree."),
+    "embed": ("tree", "Embed the WL hierarchy in hyperbolic space and measure how well."),
+    "explain": ("inspect", "Divide a model's answer for a graph or a node among substructures."),
+    "similar": ("inspect", "Find the graphs or nodes nearest to one, by a model or by a kernel."),
+    "explore": ("inspect", "Write a page to look at colours, graphs and a model's answers."),
+    "bench": ("bench", "Speed, as ratios measured side by side."),
 }
-
-
-HOMES = {"hierarchy": "tree", "embed": "tree", "models": "train", "score": "predict", "report": "reproduce"}
-HOMES |= dict.fromkeys(("explain", "similar", "explore"), "inspect")
 
 
 @cache
 def load_command(name: str) -> Any:
     """A command as typer makes it, its module imported now; defaults in words stand in its help as numbers do."""
-    found = getattr(import_module(f"wlhn.cli.{HOMES.get(name, name)}"), name)
+    found = getattr(import_module(f"wlhn.cli.{COMMANDS[name][0]}"), name)
     alone = typer.Typer(rich_markup_mode=None)
     alone.callback()(lambda: None)  # a group of one
     if isinstance(found, typer.Typer):
@@ -60,17 +57,28 @@ def load_command(name: str) -> Any:
     return command
 
 
+class _Commands(Mapping[str, Any]):
+    """All commands by name; whoever takes one imports it."""
+
+    def __getitem__(self, name: str) -> Any:
+        return load_command(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in COMMANDS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
 class _Application(typer.core.TyperGroup):
     """A group that knows what its commands are about without having them."""
 
-    @property
-    def commands(self) -> Any:
-        """All commands by name, for those who describe them; all are imported."""
-        return {name: load_command(name) for name in COMMANDS}
-
-    @commands.setter
-    def commands(self, none_yet: Any) -> None:
-        pass
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: Any = _Commands()
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
@@ -78,7 +86,7 @@ class _Application(typer.core.TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """What help and completion ask for: a name and a sentence."""
         known = cmd_name in COMMANDS
-        return typer.core.TyperCommand(cmd_name, short_help=COMMANDS[cmd_name]) if known else None
+        return typer.core.TyperCommand(cmd_name, short_help=COMMANDS[cmd_name][1]) if known else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """What a call asks for: the command itself."""

@@ -76,10 +76,10 @@ def epoch(
     """One training epoch of WLHN against PyG's GIN and against itself node by node (d = 64, T = 3, batch 128)."""
     from wlhn.bench.against_gin import TEN, measure_epoch
 
-    def measure(dataset: Dataset) -> Any:
-        return measure_epoch(dataset, repeats=repeats, num_threads=threads)
+    def measure(dataset: Dataset) -> list[Any]:
+        return [measure_epoch(dataset, repeats=repeats, num_threads=threads)]
 
-    rows = _each(data or TEN, data_root, "epochs of WLHN and GIN in turn", measure)
+    rows = _measured(data or TEN, data_root, "epochs of WLHN and GIN in turn", measure)
     mean = math.exp(sum(math.log(row.ratio) for row in rows) / len(rows))
     title = f"One epoch, {threads} threads; WLHN/GIN on the geometric mean: {mean:.2f}"
     _show(json, title, rows, geometric_mean=mean)
@@ -117,13 +117,10 @@ def kernels(
     """Matrices of the WL and the optimal assignment kernel against GraKeL's, from graphs to normalised matrix."""
     from wlhn.bench.kernels import KERNELS, measure_kernel
 
-    rows: list[Any] = []
-    for kind in KERNELS:
+    def measure(dataset: Dataset) -> list[Any]:
+        return [measure_kernel(dataset, kind, depth, budget, repeats=repeats, num_threads=threads) for kind in KERNELS]
 
-        def measure(dataset: Dataset, kind: str = kind) -> Any:
-            return measure_kernel(dataset, kind, depth, budget, repeats=repeats, num_threads=threads)
-
-        rows += _each(data or ["NCI1"], data_root, f"{kind}, GraKeL for at most {budget:g} s, and ours", measure)
+    rows = _measured(data or ["NCI1"], data_root, f"GraKeL for at most {budget:g} s a kernel, and ours", measure)
     _show(json, f"Depths 0 to {depth}, {threads} threads; seconds", rows, depth=depth, threads=threads)
 
 
@@ -142,10 +139,10 @@ def evaluate(
     """Whole evaluations with the lean grid, against the same jobs and epochs with PyG's GIN and loader (one thread)."""
     from wlhn.bench.evaluation import THREE, measure_evaluation
 
-    def measure(dataset: Dataset) -> Any:
-        return measure_evaluation(dataset, num_splits=splits, epochs=epochs, repeats=repeats, seed=seed)
+    def measure(dataset: Dataset) -> list[Any]:
+        return [measure_evaluation(dataset, num_splits=splits, epochs=epochs, repeats=repeats, seed=seed)]
 
-    rows = _each(data or THREE, data_root, "evaluations of WLHN and GIN", measure)
+    rows = _measured(data or THREE, data_root, "evaluations of WLHN and GIN", measure)
     _show(json, "Whole evaluations, lean grid, one thread", rows)
 
 
@@ -203,16 +200,23 @@ def _show(json: bool, title: str, rows: Sequence[object], **further: object) -> 
 
 def _show_one(json: bool, title: str, row: object) -> None:
     """A single measurement, with the names of its numbers beside them, or as a document."""
-    print_json(row) if json else print_values(title, "", to_json(row))
+    if json:
+        print_json(row)
+    else:
+        print_values(title, "", to_json(row))
 
 
-def _each(names: Sequence[str], data_root: Path | None, about: str, measure: Callable[[Dataset], Any]) -> list[Any]:
+def _measured(
+    names: Sequence[str], data_root: Path | None, about: str, measure: Callable[[Dataset], list[Any]]
+) -> list[Any]:
     """What is measured on each data set, told as it comes."""
     from wlhn.data import load
 
-    rows = []
+    rows: list[Any] = []
     for name in names:
         with working(f"{name}: {about}"):
-            rows.append(measure(load(name, data_root=data_root)))
-        note(f"{name}: {', '.join(f'{what} {text(value)}' for what, value in to_json(rows[-1]).items())}")
+            found = measure(load(name, data_root=data_root))
+        for row in found:
+            note(f"{name}: {', '.join(f'{what} {text(value)}' for what, value in to_json(row).items())}")
+        rows += found
     return rows

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from wlhn.cli.common.options import Data, DataFlags, Run, with_flags
@@ -20,7 +19,9 @@ if TYPE_CHECKING:
     from wlhn.runs.trained import Trained
 
 GraphName = Annotated[str | None, typer.Option(help="The id of a graph; without ids, its position from 0.")]
-NodeName = Annotated[str | None, typer.Option(help="The id of a node; GRAPH/NODE where there are several graphs.")]
+NodeName = Annotated[
+    str | None, typer.Option(help="The id of a node, for runs on nodes; GRAPH/NODE of several graphs.")
+]
 
 
 @with_flags
@@ -62,7 +63,7 @@ def explain(
     names, ids = node_names(dataset)[explanation.positions], _ids(dataset, explanation)
     seen = names_as_seen(dataset, trained.vocabulary.nodes.inputs)[explanation.positions]
     substructure = colour_names(explanation.hierarchy, explanation.hierarchy.depth, seen)
-    order = np.argsort(-np.abs(margin.colour), kind="stable")
+    order = (-abs(margin.colour)).argsort(kind="stable")
     colours: list[dict[str, Any]] = [
         {
             "substructure": substructure[c],
@@ -122,6 +123,8 @@ def _what(trained: Trained, outputs: list[str], margin: Margin) -> str:
 
 def _ids(dataset: Dataset, explanation: Explanation) -> Any:
     """The user's names of the explained nodes within their graph."""
+    import numpy as np
+
     graphs = dataset.graphs
     graph = int(graphs.graph_of_node[explanation.positions[0]]) if len(explanation.positions) else 0
     return np.array([str(name) for name in graphs.ids(graph)])[explanation.positions - graphs.node_ptr[graph]]

@@ -9,7 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from wlhn.cli.common.options import Data, DataFlags, Run, training_data_warning, with_flags
@@ -40,9 +39,11 @@ def predict(
 
     Where the data have targets, the answers are scored too.
     """
+    import numpy as np
+
     from wlhn.runs.run_folder import load_run
     from wlhn.runs.tables import prediction_rows, with_skipped, write_stream, write_table
-    from wlhn.runs.trained import Unseen
+    from wlhn.runs.trained import Unseen, targets_for
     from wlhn.runs.trained import score as score_answers
 
     trained = load_run(run)
@@ -65,9 +66,10 @@ def predict(
             rows = write_stream(sys.stdout, parts, as_json=json, raw=raw_ids)
         else:
             rows = write_table(out, parts, raw_ids)
-    scores = None
-    with suppress(InputError):  # where the data have no targets that can be compared
-        scores = score_answers(trained, dataset, np.concatenate(outputs))
+    has_targets = False
+    with suppress(InputError):  # no targets, or none that can be compared
+        has_targets = len(targets_for(trained, dataset)) > 0
+    scores = score_answers(trained, dataset, np.concatenate(outputs)) if has_targets else None
     nodes = dataset.graphs.num_nodes
     if json and not streamed:
         scored = None if scores is None else scores.to_json()
@@ -91,7 +93,7 @@ def predict(
 @with_flags
 def score(
     run: Run,
-    data: Data,
+    data: Annotated[str, typer.Argument(help="A known name (see `wlhn datasets`) or a path, with targets.")],
     *,
     out: Annotated[Path | None, typer.Option(help="Also draw which class was taken for which: an .svg.")] = None,
     reading: DataFlags,

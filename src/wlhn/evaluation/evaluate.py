@@ -22,7 +22,7 @@ from wlhn.evaluation.job_folder import run_jobs
 from wlhn.evaluation.jobs import Job, JobResult, Shared, Started
 from wlhn.evaluation.outcome import OUTCOME, VALIDATION, Outcome, SplitOutcome, ValidationOutcome, Visited, Work
 from wlhn.evaluation.plan import PLAN, Plan, begin, finish
-from wlhn.evaluation.progress import PROGRESS, OnProgress, Progress
+from wlhn.evaluation.progress import PROGRESS, OnProgress, Progress, ignore_progress
 from wlhn.evaluation.protocols import PROTOCOLS, Protocol
 from wlhn.evaluation.search import Trial, search_each_split
 from wlhn.files import check_free, only_writer, write_json
@@ -64,7 +64,7 @@ class Evaluation:
     search: int | None = None
     workers: Workers = Workers()  # noqa: RUF009  (frozen)
     retry_failed: bool = False
-    on_progress: OnProgress = lambda progress: None
+    on_progress: OnProgress = ignore_progress
 
     def __post_init__(self) -> None:
         if not self.candidates:

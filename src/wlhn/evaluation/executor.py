@@ -54,8 +54,6 @@ class Workers:
         """Workers that have what the jobs of an evaluation share."""
         if self.executor == "local":
             return local_workers(self.processes or 1, shared)
-        from wlhn.evaluation.executor import ray_workers
-
         return ray_workers(self.address, shared)
 
 

@@ -37,6 +37,10 @@ class Progress:
 OnProgress = Callable[[Progress], None]
 
 
+def ignore_progress(progress: Progress) -> None:
+    """Hear of progress and do nothing."""
+
+
 class Pace:
     """How fast work goes, from the first call on, or from where a count that fell back says that new work began."""
 

@@ -26,6 +26,10 @@ from wlhn.training.settings import Settings
 Say = Callable[[str, Progress], None]  # which part, how far it is
 
 
+def say_nothing(part: str, progress: Progress) -> None:
+    """Keep progress to oneself."""
+
+
 @dataclass(frozen=True)
 class Request:
     """A part of an experiment. Where no `datasets`, `models`, `splits` or `final_runs` are given, all there are."""
@@ -41,7 +45,7 @@ class Request:
     retry_failed: bool = False
     check: int | None = None  # so many final runs of each stored result are done again, instead of what is missing
     data_root: str | None = None
-    say: Say = lambda part, progress: None  # hears of progress
+    say: Say = say_nothing  # hears of progress
 
 
 @dataclass(frozen=True)

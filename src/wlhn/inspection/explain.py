@@ -1,7 +1,7 @@
 """Why a model said what it said of a graph or of a node: its answer divided among nodes, and summed over colours.
 
-Of a graph by its sum over nodes (`wlhn.inspection.attribution`), of a node by how those it listens to differ from the
-average (`wlhn.inspection.attribution`).
+Of a graph by its sum over nodes, of a node by how those it listens to differ from the average
+(`wlhn.inspection.attribution`).
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def nearest(distance: Tensor, count: int, own: int = -1) -> Tensor:
     (tensor([1, 3, 2]), tensor([1]))
     """
     order = torch.sort(distance, stable=True).indices
-    return order[order != own][:count]
+    return order[order != own][: max(count, 0)]
 
 
 def graph_wl_distances(hierarchy: Hierarchy, graph: int, others: NDArray[Any]) -> NDArray[np.int64]:

@@ -39,6 +39,7 @@ class Adam(torch.optim.Adam):
     state_dict = unwrap(torch.optim.Adam.state_dict)
     load_state_dict = unwrap(torch.optim.Adam.load_state_dict)
     _step_each = torch.no_grad()(unwrap(torch.optim.Adam.step))
+    _mean: Tensor
     _kept: Any = None  # the state, while its moments lie end to end,
     _views: tuple[tuple[dict[str, Any], Tensor], ...] = ()  # and that of each parameter, with its first moment
 
@@ -85,8 +86,11 @@ class Adam(torch.optim.Adam):
         parameters = group["params"]
         if others or any(group.get(name) for name in UNCOMMON) or any(p.grad is None for p in parameters):
             return False
+        # torch's lerp has another form from 1 − β1 = 0.5 on, and loops have these types.
+        if group["betas"][0] <= 0.5 or parameters[0].dtype not in (torch.float32, torch.float64):
+            return False
         if self._kept is self.state and all(kept["exp_avg"] is view for kept, view in self._views):
-            return True
+            return parameters[0].dtype == self._mean.dtype
         states = [self.state[parameter] for parameter in parameters]
         kinds = {(parameter.device.type, parameter.dtype) for parameter in parameters}
         steps = {float(state.get("step", 0)) for state in states}

@@ -114,7 +114,6 @@ class _Run:
         self.valid: Loader[Scored] = problem.batches(split.valid)
         self.train: Loader[Scored] = team.parts(problem, problem.batches(split.train))
         self.shuffled = problem.batches(split.train, shuffle_seed=0).shuffle  # else one batch, the same in each epoch
-        self.set_training = _switch(model)
         if len(self.train) == 1:
             _set_momentum(model, self.settings.full_batch_momentum)
         self.history: list[Epoch] = []
@@ -154,7 +153,7 @@ class _Run:
         if self.shuffled:
             ordered = self.problem.batches(self.problem.split.train, shuffle_seed=int(draw[1]))
             batches = self.team.parts(self.problem, ordered)
-        self.set_training(True)
+        self.model.train()
         total, count = 0.0, 0
         for k, batch in enumerate(batches):
             own = self._loss(batch, batch.outputs(self.model))
@@ -170,7 +169,7 @@ class _Run:
         return total / max(count, 1)
 
     def _validate(self) -> tuple[float, float]:
-        self.set_training(False)
+        self.model.eval()
         with torch.no_grad():
             outputs = [(batch, batch.outputs(self.model)) for batch in self.valid]
         size = sum(len(batch.items) for batch, _ in outputs)
@@ -258,19 +257,6 @@ class _Run:
         chosen = model.fit_afterwards(train.inputs, valid.inputs, **given)
         valid_loss, valid_metric = self._validate()
         return replace(best, valid_loss=valid_loss, valid_metric=valid_metric), chosen
-
-
-def _switch(model: nn.Module) -> Callable[[bool], Any]:
-    """`model.train` without a walk through the modules: twice an epoch, that takes longer than one of its layers."""
-    modules = list(model.modules())
-    if any(type(module).train is not nn.Module.train or "train" in vars(module) for module in modules):
-        return model.train
-
-    def set_training(mode: bool) -> None:
-        for module in modules:
-            vars(module)["training"] = mode
-
-    return set_training
 
 
 def _set_momentum(model: nn.Module, momentum: float) -> None:
