@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from running import wlhn
 
-from wlhn.bench import against_gin, alternate, baselines, evaluation, kernels
-from wlhn.bench.against_gin import CHANNELS, LAYERS
+from wlhn.bench import alternate, baselines, evaluation, kernels, prediction
 from wlhn.bench.baselines import PLAIN, Plain
 from wlhn.bench.construction import construction
+from wlhn.bench.epoch import CHANNELS, LAYERS
 from wlhn.bench.kernels import KERNELS, measure_kernel
 from wlhn.bench.refinement import contest, growth
 from wlhn.data import load
@@ -84,7 +84,7 @@ def measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name in (
         (baselines, "measure_baselines"),
         (evaluation, "measure_evaluation"),
-        (against_gin, "measure_prediction"),
+        (prediction, "measure_prediction"),
         (kernels, "measure_kernel"),
     ):
         monkeypatch.setattr(module, name, partial(remembered, getattr(module, name)))

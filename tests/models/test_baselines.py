@@ -12,7 +12,7 @@ from torch_geometric.nn import GINConv, NNConv, SAGEConv, SortAggregation, dense
 from torch_geometric.utils import to_dense_adj, to_dense_batch
 
 from wlhn.batching.matrices import mean_matrix
-from wlhn.bench.against_gin import PlainGIN
+from wlhn.bench.epoch import PlainGIN
 from wlhn.hyperbolic import poincare_distance
 from wlhn.models.diffpool import diff_pool
 from wlhn.models.ecc import EDGE_FILTERS, EdgeConditioned

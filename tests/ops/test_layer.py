@@ -45,7 +45,7 @@ def log(norm: Tensor, tau: Tensor) -> Tensor:
     return edge_lengths(norm, tau, "log", 0.5)
 
 
-def at_once(
+def fused(
     here: ColourLevel, running: Moments | None, look_back: bool, lengths: Lengths | None, *given: Tensor
 ) -> list[Tensor]:
     x, epsilon, *weights, r, e, u, tau = given
@@ -82,8 +82,8 @@ USED = {"all": slice(None), "features alone": slice(1), "points alone": slice(1,
 @pytest.mark.parametrize("look_back", [True, False])
 @pytest.mark.parametrize("used", USED)
 @pytest.mark.parametrize("law", LAWS)
-def test_at_once_is_one_by_one_to_the_bit(law: str, used: str, look_back: bool, running: Moments | None) -> None:
-    parts = (results(each, USED[used], running, look_back, LAWS[law]) for each in (at_once, one_by_one))
+def test_fused_is_one_by_one_to_the_bit(law: str, used: str, look_back: bool, running: Moments | None) -> None:
+    parts = (results(each, USED[used], running, look_back, LAWS[law]) for each in (fused, one_by_one))
     for a, b in zip(*parts, strict=True):
         assert torch.equal(a, b)
 
@@ -91,16 +91,16 @@ def test_at_once_is_one_by_one_to_the_bit(law: str, used: str, look_back: bool, 
 @pytest.mark.parametrize("used", USED)
 @pytest.mark.parametrize("law", LAWS)
 def test_compiled_equals_plain_torch(law: str, used: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = results(at_once, USED[used], None, True, LAWS[law])
+    compiled = results(fused, USED[used], None, True, LAWS[law])
     monkeypatch.setattr(parallel, "compiled_for", lambda tensor: False)
-    for a, b in zip(compiled, results(at_once, USED[used], None, True, LAWS[law]), strict=True):
+    for a, b in zip(compiled, results(fused, USED[used], None, True, LAWS[law]), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("law", LAWS)
 def test_gradients_are_those_of_finite_differences(law: str) -> None:
     about = colours(9, 4), None, True, LAWS[law]
-    assert torch.autograd.gradcheck(lambda *given: tuple(at_once(*about, *given)), inputs(4))
+    assert torch.autograd.gradcheck(lambda *given: tuple(fused(*about, *given)), inputs(4))
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -108,6 +108,6 @@ def test_not_a_number_is_seen(law: str) -> None:
     given = inputs()
     with torch.no_grad():
         given[0][3, 2] = torch.nan
-    h, r, *_ = at_once(colours(), None, True, LAWS[law], *given)
+    h, r, *_ = fused(colours(), None, True, LAWS[law], *given)
     assert h.isnan().any()
     assert r.isnan().any()

@@ -51,7 +51,7 @@ def test_it_counts_on_by_itself_until_it_says_how_it_ended(
     with live_page(path, "Table <3>", ["MUTAG, gin", "MUTAG, wlhn", "DD, gin"]) as page:
         page.end_part("MUTAG, gin", "done", "84.2 % ± 8.4 %")
         assert not path.exists()  # nothing was done yet
-        page.update("MUTAG, wlhn", Progress("selection", total=40, done=10, at_once=4, after=30))
+        page.update("MUTAG, wlhn", Progress("selection", total=40, done=10, parallel_jobs=4, after=30))
         browser.get(path.as_uri())
         assert browser.find_element("tag name", "h1").text == "Table <3>"
         until(browser, "jobs-done", "10 of 40")
@@ -60,7 +60,7 @@ def test_it_counts_on_by_itself_until_it_says_how_it_ended(
         until(browser, "expected-end-of-this-part", "not known yet")
         # The order that somebody chose outlives the next reading.
         browser.find_elements("css selector", "thead button")[1].click()
-        page.update("MUTAG, wlhn", Progress("selection", total=40, done=36, failed=2, at_once=4, after=30))
+        page.update("MUTAG, wlhn", Progress("selection", total=40, done=36, failed=2, parallel_jobs=4, after=30))
         until(browser, "jobs-done", "36 of 40")
         until(browser, "running", "2")
         until(browser, "failed", "2")

@@ -21,7 +21,7 @@ from torch_geometric.utils import to_dense_adj, to_dense_batch
 
 from wlhn.batching.collator import Collator, run_model
 from wlhn.batching.loader import Loader
-from wlhn.bench.against_gin import BATCH, CHANNELS, LAYERS, trainer
+from wlhn.bench.epoch import BATCH, CHANNELS, LAYERS, trainer
 from wlhn.bench.timing import Measured, alternate
 from wlhn.data import Dataset
 from wlhn.data.vocabulary import Vocabulary
@@ -57,7 +57,7 @@ class SortPooled(nn.Module):
         widths = [CHANNELS] * (LAYERS + 1) + [1]
         self.convolutions = nn.ModuleList(pyg.GCNConv(a, b) for a, b in pairwise(widths))
         self.sort, width = pyg.SortAggregation(SORTED), sum(widths[1:])
-        self.along = nn.Sequential(
+        self.over_sorted_nodes = nn.Sequential(
             nn.Conv1d(1, 16, width, width), nn.ReLU(), nn.MaxPool1d(2), nn.Conv1d(16, 32, 5), nn.ReLU(), nn.Flatten()
         )
 
@@ -66,7 +66,7 @@ class SortPooled(nn.Module):
         for convolution in self.convolutions:
             h = torch.tanh(convolution(h, data.edge_index))
             outputs.append(h)
-        return self.along(self.sort(torch.cat(outputs, dim=1), data.batch)[:, None])
+        return self.over_sorted_nodes(self.sort(torch.cat(outputs, dim=1), data.batch)[:, None])
 
 
 class DenseSAGE(nn.Module):

@@ -23,7 +23,7 @@ from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
 from wlhn.batching.refined import forget_hierarchies
-from wlhn.bench.against_gin import PlainGIN, pyg_graphs
+from wlhn.bench.epoch import PlainGIN, pyg_graphs
 from wlhn.bench.timing import Measured, alternate
 from wlhn.data import Dataset
 from wlhn.data.splits import Split

@@ -74,7 +74,7 @@ def epoch(
     json: Json = False,
 ) -> None:
     """One training epoch of WLHN against PyG's GIN and against itself node by node (d = 64, T = 3, batch 128)."""
-    from wlhn.bench.against_gin import TEN, measure_epoch
+    from wlhn.bench.epoch import TEN, measure_epoch
 
     def measure(dataset: Dataset) -> list[Any]:
         return [measure_epoch(dataset, repeats=repeats, num_threads=threads)]
@@ -157,12 +157,12 @@ def predict(
     json: Json = False,
 ) -> None:
     """Answers of a trained WLHN against PyG's GIN: one graph's latency, and the throughput on many small graphs."""
-    from wlhn.bench.against_gin import measure_prediction
+    from wlhn.bench.prediction import measure_prediction
     from wlhn.data import load
 
-    asked = {"num_graphs": graphs, "repeats": repeats, "num_threads": threads, "seed": seed}
     with working(f"{data}: one graph, and {graphs:,}"):
-        row = measure_prediction(load(data, data_root=data_root), **asked)
+        dataset = load(data, data_root=data_root)
+        row = measure_prediction(dataset, num_graphs=graphs, repeats=repeats, num_threads=threads, seed=seed)
     _show_one(json, f"Seconds for one graph, graphs a second for many; {threads} threads", row)
 
 

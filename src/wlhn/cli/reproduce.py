@@ -44,7 +44,7 @@ def reproduce(
     """Run a table or figure of the paper on the data at hand; stop and restart it as you like."""
     from wlhn.experiments.catalogue import reproduce as run
     from wlhn.experiments.catalogue import wants_portable, watched
-    from wlhn.experiments.cells import Request
+    from wlhn.experiments.request import Request
 
     options.load_plugins(plugin)
     request = Request(

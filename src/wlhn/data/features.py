@@ -22,7 +22,7 @@ from wlhn.data.dataset import Dataset, available
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy.binning import KMeans, Quantiles, fit_bins
-from wlhn.options.training import Degree, InputOptions, NodeInputs
+from wlhn.options.training import MOST_DEGREES, Degree, InputOptions, NodeInputs
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,6 @@ INPUTS: dict[NodeInputs, tuple[str, ...]] = {
     "both": ("label", "x"),
     "degree": (),
 }
-MOST_COLUMNS = 512  # of one-hot degrees that nobody asked for; COLLAB has 492
 
 
 @dataclass(frozen=True)
@@ -219,7 +218,7 @@ def _degree_form(dataset: Dataset) -> Degree:
     """How degrees enter a model that is told nothing of it."""
     if dataset.level == "node":
         return "scalar"
-    return "onehot" if dataset.graphs.degree.max(initial=0) < MOST_COLUMNS else "log"
+    return "onehot" if dataset.graphs.degree.max(initial=0) < MOST_DEGREES else "log"
 
 
 def _in_bins(bins: Quantiles | KMeans, values: NDArray[Any]) -> NDArray[np.float32]:

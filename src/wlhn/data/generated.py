@@ -1,4 +1,4 @@
-"""Data that are generated: no network, no data root needed.
+"""Data that are generated: no network, no data root needed. All take a seed, also where nothing is random.
 
 The synthetic node regression sets are those of the paper's table 1. Density: ten Barabási–Albert graphs; the target of
 a node is m/n of its ego network of radius 2 (m edges among the n nodes at distance at most 2, itself included).

@@ -85,9 +85,10 @@ def as_dataset(
         targets = Targets.none(items)
     splits: tuple[Split, ...] = ()
     if level == "node":
-        splits = (() if nodes is None else encode_split(nodes, targets)) or _pyg_splits(parts, targets)
-    notes, read = table_notes(tables), {"graph_ids": graph_ids, "columns": columns, "splits": splits}
-    return targets.dataset(name, graphs, level, *notes, **read)
+        in_table = () if nodes is None else encode_split(nodes, targets)
+        splits = in_table or _pyg_splits(parts, targets)
+    notes = table_notes(tables)
+    return targets.dataset(name, graphs, level, *notes, graph_ids=graph_ids, columns=columns, splits=splits)
 
 
 def graphs_in_memory(source: Any, like: Sequence[Column] = ()) -> tuple[Graphs, tuple[Column, ...]]:

@@ -50,8 +50,11 @@ class Location:
     found: Literal["data root", "cache", "built in", "download"]
 
 
-_HERE = Path(__file__).with_name("known.json")
-KNOWN = {name: from_json(Known, each, f"{_HERE}, {name}", only_known=True) for name, each in read_json(_HERE).items()}
+_KNOWN_SETS = Path(__file__).with_name("known.json")
+KNOWN = {
+    name: from_json(Known, described, f"{_KNOWN_SETS}, {name}", only_known=True)
+    for name, described in read_json(_KNOWN_SETS).items()
+}
 
 
 def mutag_folder() -> Path | None:

@@ -114,4 +114,6 @@ def _check(name: str, figure: str, given: Figure, value: Any) -> Check:
     if actual == given:
         return Check(figure, given, actual, "equal")
     expected, why = KNOWN[name].explained.get(figure, (None, ""))
-    return Check(figure, given, actual, *(("explained", why) if actual == expected else ("differs",)))
+    if actual == expected:
+        return Check(figure, given, actual, "explained", why)
+    return Check(figure, given, actual, "differs")

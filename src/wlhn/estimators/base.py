@@ -19,9 +19,9 @@ from wlhn.data.splits import Split, stratified_folds
 from wlhn.errors import InputError
 from wlhn.models.registry import MODELS
 from wlhn.nn.model import Model, described, option_parameters
+from wlhn.runs.claim import claimed
 from wlhn.runs.run_folder import load_run, read_config, save_run
 from wlhn.runs.sharing import write_card
-from wlhn.runs.train import claimed
 from wlhn.runs.trained import Trained
 from wlhn.training.fit import fit
 from wlhn.training.problem import Problem

@@ -166,12 +166,12 @@ class _Running:
 
     def results(self, phase: str, jobs: Sequence[Job], after: int = 0) -> list[JobResult]:
         """The results of jobs, in their order; jobs that see the same of the data are worked on one after the other."""
-        executor, shared, at_once = self.workers
+        executor, shared, parallel_jobs = self.workers
         folder, retry_failed = self.asked.folder, self.asked.retry_failed
         order = sorted(range(len(jobs)), key=lambda k: (depth_of(jobs[k].settings), jobs[k].split, k))
 
         def on_job(done: int, failed: int) -> None:
-            self.asked.on_progress(Progress(phase, len(jobs), done, failed, at_once, after))
+            self.asked.on_progress(Progress(phase, len(jobs), done, failed, parallel_jobs, after))
 
         done = run_jobs([jobs[k] for k in order], folder / JOBS, executor, shared, retry_failed, on_job)
         return [result for _, result in sorted(zip(order, done, strict=True), key=lambda pair: pair[0])]

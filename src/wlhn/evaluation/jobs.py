@@ -128,7 +128,7 @@ class Started(NamedTuple):
 
     executor: Executor | None  # None: this process
     shared: Any  # what stands for what jobs share
-    at_once: int  # so many jobs
+    parallel_jobs: int
 
 
 def importable(models: Mapping[str, type]) -> dict[str, type]:

@@ -17,7 +17,7 @@ class Progress:
     total: int
     done: int = 0  # with a result
     failed: int = 0
-    at_once: int = 1
+    parallel_jobs: int = 1
     after: int = 0  # jobs of phases that come after
 
     @property
@@ -28,10 +28,10 @@ class Progress:
     @property
     def running(self) -> int:
         """
-        >>> Progress("final runs", total=10, done=8, failed=1, at_once=4).running
+        >>> Progress("final runs", total=10, done=8, failed=1, parallel_jobs=4).running
         1
         """
-        return min(self.at_once, self.total - self.ended)
+        return min(self.parallel_jobs, self.total - self.ended)
 
 
 OnProgress = Callable[[Progress], None]

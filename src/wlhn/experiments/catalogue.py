@@ -15,10 +15,11 @@ from pathlib import Path
 
 from wlhn.errors import InputError
 from wlhn.evaluation.progress import PROGRESS
-from wlhn.experiments.cells import Finished, Request, part_name, run_cells
+from wlhn.experiments.cells import part_name, run_cells
 from wlhn.experiments.check import check_cells, stored_portably
 from wlhn.experiments.depths import depth_table, depths_section, reproduce_depths
 from wlhn.experiments.epochs import reproduce_times, times_section
+from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.sections import NOTES, PAGE, table_details, table_section
 from wlhn.experiments.table import Table, is_file, item_key, read_table
 from wlhn.experiments.trees import figure_section, reproduce_distances, reproduce_hierarchy

@@ -1,87 +1,24 @@
-"""What one can ask of an experiment, and a table of it, cell by cell.
+"""A table, cell by cell: each is an evaluation in a folder of its own, `results/ITEM/COLUMN/ROW`.
 
-A cell is an evaluation in a folder of its own, `results/ITEM/COLUMN/ROW`. Cells are independent of each other. One
-whose data are not there is skipped, one whose jobs fail has no result; both are named, and the others go on.
+Cells are independent of each other. One whose data are not there is skipped, one whose jobs fail has no result; both
+are named, and the others go on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 from wlhn.data.dataset import Dataset, TargetLevel
 from wlhn.data.load import load
-from wlhn.errors import InputError, UnavailableError
-from wlhn.evaluation import DEFAULT_GRID
+from wlhn.errors import InputError
 from wlhn.evaluation.evaluate import Evaluation
-from wlhn.evaluation.executor import Workers
 from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.outcome import in_words
-from wlhn.evaluation.progress import Progress
+from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.table import Column, Row, Table
 from wlhn.training.settings import Settings
-
-Say = Callable[[str, Progress], None]  # which part, how far it is
-
-
-def say_nothing(part: str, progress: Progress) -> None:
-    """Keep progress to oneself."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """A part of an experiment. Where no `datasets`, `models`, `splits` or `final_runs` are given, all there are."""
-
-    folder: Path  # of all results
-    datasets: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
-    grid: str = DEFAULT_GRID
-    splits: int | None = None
-    final_runs: int | None = None
-    seed: int = 0
-    workers: Workers = Workers()  # noqa: RUF009  (frozen)
-    retry_failed: bool = False
-    check: int | None = None  # so many final runs of each stored result are done again, instead of what is missing
-    data_root: str | None = None
-    say: Say = say_nothing  # hears of progress
-
-
-@dataclass(frozen=True)
-class Finished:
-    """What became of one part: its result in words, or why there is none."""
-
-    part: str
-    shown: str = ""
-    failed: str = ""
-    skipped: str = ""
-
-    @staticmethod
-    def without_result(part: str, error: InputError) -> Finished:
-        """A part that is skipped because its data are not to be had, or that failed."""
-        why = str(error)
-        return Finished(part, skipped=why) if isinstance(error, UnavailableError) else Finished(part, failed=why)
-
-    @property
-    def verdict(self) -> str:
-        """In one line.
-
-        >>> Finished("MUTAG, gin", skipped="no data").verdict
-        'skipped: no data'
-        """
-        return self.shown or f"{self.state}: {self.said}"
-
-    @property
-    def state(self) -> str:
-        """In a word."""
-        return "failed" if self.failed else "skipped" if self.skipped else "done"
-
-    @property
-    def said(self) -> str:
-        """The result, or the reason that there is none."""
-        return self.shown or self.failed or self.skipped
-
 
 CellAction = Callable[[Dataset, Column, Row, Request], str]  # → what came of a cell, in words
 

@@ -14,7 +14,8 @@ from wlhn.evaluation.evaluate import Evaluation
 from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, try_jobs
 from wlhn.evaluation.outcome import OUTCOME, Outcome, Work, read_outcome
 from wlhn.evaluation.progress import Progress
-from wlhn.experiments.cells import Finished, Request, cell_folder, each_cell, part_name
+from wlhn.experiments.cells import cell_folder, each_cell, part_name
+from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.table import Column, Row, Table
 from wlhn.training.provenance import PORTABLE, code_version, made_with
 from wlhn.words import counted, listed
@@ -51,11 +52,11 @@ def _checked(dataset: Dataset, column: Column, row: Row, request: Request) -> st
     waiting = {job.name: numbers for job, numbers in stored}
     part = part_name(column, row)
     drift: list[Drift] = []
-    request.say(part, Progress("again", len(stored)))
-    with request.workers.started(shared) as (executor, handle, at_once):
+    request.say(part, Progress("repeated runs", len(stored)))
+    with request.workers.started(shared) as (executor, handle, parallel_jobs):
         for done, (job, result) in enumerate(try_jobs([job for job, _ in stored], None, executor, handle), 1):
             drift += _drift(job, result, waiting.pop(job.name))
-            request.say(part, Progress("again", len(stored), done, at_once=at_once))
+            request.say(part, Progress("repeated runs", len(stored), done, parallel_jobs=parallel_jobs))
     if waiting:
         raise InputError(f"{min(waiting)}: {DIED.reason}")
     if drift:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from wlhn.experiments.cells import Finished, Request, run_cells
+from wlhn.experiments.cells import run_cells
 from wlhn.experiments.outcomes import Cell, read_cells
+from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.sections import NOT_RUN, PAGE, what_was_learned
 from wlhn.experiments.table import Column, Row, Table, read_paper
 from wlhn.report.markdown import Block, Pictures, TableBlock, plus_minus

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from wlhn.bench.against_gin import BATCH, CHANNELS, LAYERS, make_epoch
+from wlhn.bench.epoch import BATCH, CHANNELS, LAYERS, make_epoch
 from wlhn.bench.timing import alternate
 from wlhn.data.load import load
 from wlhn.errors import InputError
 from wlhn.evaluation.progress import Progress
-from wlhn.experiments.cells import Finished, Request
+from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.sections import NOT_RUN, what_was_learned
 from wlhn.experiments.table import command_for, known_key, read_paper
 from wlhn.files import read_json, write_json

@@ -23,7 +23,7 @@ from wlhn.data.load import load
 from wlhn.embeddings import diffhypcon, random_gin, sala, sarkar
 from wlhn.errors import InputError
 from wlhn.evaluation.progress import Progress
-from wlhn.experiments.cells import Finished, Request
+from wlhn.experiments.request import Finished, Request
 from wlhn.experiments.sections import NOT_RUN, what_was_learned
 from wlhn.experiments.table import command_for, read_paper
 from wlhn.files import read_json, write_json

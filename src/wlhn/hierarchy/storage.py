@@ -24,7 +24,12 @@ from numpy.typing import NDArray
 from wlhn.errors import InputError
 from wlhn.files import replacing
 
-PIECE = 1 << 20  # rows at a time
+FORMAT = 1
+MAPPED = 1 << 20  # bytes; smaller arrays are simply read
+ALIGNMENT = 64
+PADDING = 0xD935  # the kind of a zip header's extra field that only fills
+LOCAL_HEADER, ZIP64 = 30, 20  # bytes
+PIECE = 1 << 20  # rows that are checked at a time
 STARTS = ("uniform", "degree", "label", "features", "given")
 Arrays = dict[str, NDArray[Any]]
 
@@ -104,13 +109,6 @@ def _check_values(name: str, values: NDArray[Any] | None, length: int | None) ->
         raise InputError(f"{name}: must be rows of numbers or texts, found shape {values.shape} of {values.dtype}")
     if length is not None and len(values) != length:
         raise InputError(f"{name}: must be {length} rows, one for each colour, found {len(values)}")
-
-
-FORMAT = 1
-MAPPED = 1 << 20  # bytes; smaller arrays are simply read
-ALIGNMENT = 64
-PADDING = 0xD935  # the kind of a zip header's extra field that only fills
-LOCAL_HEADER, ZIP64 = 30, 20  # bytes
 
 
 def save(path: str | os.PathLike[str], meta: dict[str, Any], arrays: dict[str, Any]) -> None:

@@ -25,6 +25,10 @@ from wlhn.inspection.similar import ROUNDS, LearnedSpace, tree_of
 from wlhn.runs.trained import Trained
 from wlhn.words import counted
 
+COLOURS = 10_000  # of larger trees the most frequent colours are shown
+ITEMS = 2_000  # graphs or nodes in the second view
+EDGES = 150_000  # of the graphs that can be drawn
+LISTED = 100  # graphs named for a colour
 ALONE = 0.25  # colours of depth 0 for each node from which on a tree has nothing to say
 BINS = 4  # of each of at most two columns
 
@@ -78,12 +82,6 @@ def _binned(column: NDArray[Any]) -> tuple[Quantiles, list[int]]:
     """The bins of a column, and the bin of each value."""
     bins = Quantiles.fit(column[:, None], BINS)
     return bins, bins.codes(column[:, None])[:, 0].tolist()
-
-
-COLOURS = 10_000  # of larger trees the most frequent colours are shown
-ITEMS = 2_000  # graphs or nodes in the second view
-EDGES = 150_000  # of the graphs that can be drawn
-LISTED = 100  # graphs named for a colour
 
 
 @dataclass(frozen=True, eq=False)

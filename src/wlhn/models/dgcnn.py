@@ -48,7 +48,7 @@ class DGCNN(Network):
         inputs = [d, *widths[:-1]]
         self.layers = nn.ModuleList(nn.Linear(a, b, bias=False) for a, b in zip(inputs, widths, strict=True))
         self.each_node = nn.Linear(sum(widths), 16)  # the paper's first convolution, one node wide
-        self.along = nn.Sequential(
+        self.over_sorted_nodes = nn.Sequential(
             nn.ReLU(), nn.MaxPool1d(2), nn.Conv1d(16, 32, kernel_size=5), nn.ReLU(), nn.Flatten()
         )
 
@@ -65,4 +65,4 @@ class DGCNN(Network):
         return torch.cat(outputs, dim=1)
 
     def pool(self, h: Tensor, batch: Tensor | None) -> Tensor:
-        return self.along(self.each_node(sort_pool(h, batch, self.options.sort_nodes)).mT)
+        return self.over_sorted_nodes(self.each_node(sort_pool(h, batch, self.options.sort_nodes)).mT)

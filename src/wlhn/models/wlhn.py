@@ -167,11 +167,13 @@ class WLHN(Model):
         z, h = self.root(batch.x, batch.weight)
         yield z, h
         # Colours point along their features, and no subclass says otherwise: a layer and its points are one operation.
-        own = any(getattr(type(self), name) is not getattr(WLHN, name) for name in ("place", "pointing", "step_length"))
-        at_once = not (own or self.whitening or self.options.lengths == "first-release" or self.edge_channels)
+        overridden = any(
+            getattr(type(self), name) is not getattr(WLHN, name) for name in ("place", "pointing", "step_length")
+        )
+        fused = not (overridden or self.whitening or self.options.lengths == "first-release" or self.edge_channels)
         lengths = None if self.options.lengths == "fixed" else self._lengths
         for t, (layer, level) in enumerate(zip(self.layers, batch.levels, strict=True), start=1):
-            if at_once:
+            if fused:
                 tau = self.step_length(t, h) if lengths is None else self._tau(t)
                 h, z = layer(h, level, None, Below(z, tau, t < len(self.layers), lengths))
             else:

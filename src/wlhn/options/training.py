@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from wlhn.options.option import Options, option
 
 Degree = Literal["scalar", "onehot", "log"]
+MOST_DEGREES = 512  # as one-hot columns that nobody asked for; COLLAB has 492
 Binning = Literal["quantiles", "k-means"]
 BINNINGS: tuple[str, ...] = get_args(Binning)  # kernels take the first where none is asked for
 NodeInputs = Literal["given", "labels", "features", "both", "degree"]
@@ -31,7 +32,7 @@ class InputOptions(Options):
     degree: Literal["auto", Degree] = option(
         "auto",
         "How degrees enter where nodes have no features: as a number, one-hot, or as its logarithm; auto is one-hot "
-        "for graphs (the logarithm where a degree is 512 or more) and a number for nodes.",
+        f"for graphs (the logarithm where a degree is {MOST_DEGREES} or more) and a number for nodes.",
     )
     standardise: bool = option(
         True, "Whether numeric features get mean 0 and deviation 1; columns of 0 and 1 stay as they are."

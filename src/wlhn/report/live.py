@@ -93,7 +93,7 @@ class LivePage:
         ]
         if state == "running":
             speed = self.pace.per_second(progress.ended)
-            job = progress.at_once / speed if speed else 0.0
+            job = progress.parallel_jobs / speed if speed else 0.0
             parts.append(
                 f'<p>Written <span data-written="{time.time():.0f}" data-job="{job:.0f}">{_clock(time.time())}</span>; '
                 "this page reads itself anew as long as jobs run.</p>"

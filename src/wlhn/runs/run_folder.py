@@ -38,6 +38,10 @@ from wlhn.training.problem import depth_of
 from wlhn.training.provenance import file_hash
 from wlhn.training.settings import Settings
 
+CHECKSUMS, CONFIG, MODEL = "checksums.json", "config.json", "model.safetensors"
+VOCABULARY, COLOURS = "vocabulary.json", "colours.npz"
+FORMAT = 2
+
 
 def checked_config(where: Path, document: dict[str, Any]) -> TrainedConfig:
     """The fields of config.json, or an `InputError` that names the first that is wrong."""
@@ -150,11 +154,6 @@ def _rising(values: Sequence[float]) -> bool:
 def _must(holds: bool, where: str, wanted: str) -> None:
     if not holds:
         raise InputError(f"{where}: must be {wanted}")
-
-
-CHECKSUMS, CONFIG, MODEL = "checksums.json", "config.json", "model.safetensors"
-VOCABULARY, COLOURS = "vocabulary.json", "colours.npz"
-FORMAT = 2
 
 
 def is_run(path: Path) -> bool:

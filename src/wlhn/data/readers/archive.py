@@ -1,11 +1,7 @@
-"""Files that are not trusted: those of one data set, in a folder or a zip, read the same way and never unpacked.
+"""The files of one data set, in a folder or a zip, read the same way and never unpacked.
 
-Entries that point outside a zip and sizes that only a bomb has are refused before anything is read, and reading goes in
-small steps, so that what a header lies about costs no memory.
-
-A compressed file unpacks, text becomes cells, XML becomes objects: a small file can fill a machine. So there is one
-limit for everything that grows while it is read: what would pass it is refused in one sentence before, or while, it
-grows. The limit is 4 GiB, or what WLHN_READ_LIMIT says ("16G").
+A zip from elsewhere is not trusted: entries that point outside it and sizes that only a bomb has are refused before
+anything is read, and reading goes in small steps, so that what a header lies about costs no memory.
 """
 
 from __future__ import annotations
@@ -13,77 +9,16 @@ from __future__ import annotations
 import errno
 import gzip
 import lzma
-import os
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from io import BufferedIOBase
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, cast
 
+from wlhn.data.readers.limits import Form, check_text, check_unpacked
 from wlhn.errors import InputError
-
-VARIABLE = "WLHN_READ_LIMIT"
-DEFAULT = 4 << 30
-UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-
-Form = Literal["compressed data", "table", "graph file", "SMILES", "attributes", "features", "columns"]
-# Bytes of memory for a byte of text (of the last three, for one of them), measured on the worst text and rounded up.
-GROWTH: dict[Form, int] = {
-    "compressed data": 16,  # an edge of four bytes, as two numbers that are sorted
-    "table": 20,
-    "graph file": 64,
-    "SMILES": 200_000,  # not memory: RDKit's time for fused rings grows with the square of their number
-    "attributes": 100,  # of all nodes or edges, given or not
-    "features": 8,
-    "columns": 200_000,  # not memory but time: each is looked at
-}
-BOMB_RATIO = 100  # COLLAB, the best packed real set, has 35
-
-
-def read_limit() -> int:
-    """The limit in bytes.
-
-    >>> read_limit() // 2**30
-    4
-    """
-    given = os.environ.get(VARIABLE, "").strip()
-    if not given:
-        return DEFAULT
-    number, unit = (given[:-1], UNITS[given[-1].upper()]) if given[-1].upper() in UNITS else (given, 1)
-    if not number.isascii() or not number.isdigit():
-        raise InputError(f"{VARIABLE}={given}: must be a size such as 500M or 16G")
-    return int(number) * unit
-
-
-def check_text(where: str, size: int, form: Form) -> None:
-    """Refuse text, or so many things, that would grow beyond the limit.
-
-    >>> check_text("g.gml", 2**30, "graph file")
-    Traceback (most recent call last):
-    wlhn.errors.InputError: g.gml: 1,073,741,824 bytes of graph file, more than the 67,108,864 allowed \
-(WLHN_READ_LIMIT=64G raises the limit)
-    """
-    most = read_limit() // GROWTH[form]
-    if size > most:
-        what = form if form in ("attributes", "features", "columns") else f"bytes of {form}"
-        raise InputError(f"{where}: {size:,} {what}, more than the {most:,} allowed ({_raise_to(size, form)})")
-
-
-def check_unpacked(where: str, unpacked: int, packed: int) -> None:
-    """Refuse what unpacks to far more than any real data set does."""
-    if unpacked > read_limit() // GROWTH["compressed data"] and unpacked > BOMB_RATIO * packed:
-        raise InputError(
-            f"{where}: {packed:,} bytes unpack to {unpacked:,} or more; allowed are {BOMB_RATIO} times as many "
-            f"({_raise_to(unpacked, 'compressed data')})"
-        )
-
-
-def _raise_to(size: int, form: Form) -> str:
-    needed = -(-size * GROWTH[form] // UNITS["G"])
-    return f"{VARIABLE}={max(needed, 1)}G raises the limit"
-
 
 STEP = 1 << 16  # compressed bytes at a time: with LZMA one step can grow seven thousandfold
 BLOCK = 1 << 24

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Role
-from wlhn.data.readers.archive import check_text
 from wlhn.data.readers.edges import simple_graphs
 from wlhn.data.readers.encode import encode_features
+from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.tables import ReadOptions, Table, infer_columns
 from wlhn.data.readers.values import attributes, check_name, shown
 from wlhn.graphs import Graphs

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Column, Dataset, class_indices
-from wlhn.data.readers.archive import check_text, read_whole
+from wlhn.data.readers.archive import read_whole
 from wlhn.data.readers.edges import simple_graphs
+from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.text import quoted, read_integers
 from wlhn.data.splits import read_mask_split
 from wlhn.errors import InputError

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 
 from wlhn.data.dataset import Dataset, Role, TargetLevel
-from wlhn.data.readers.archive import check_text
 from wlhn.data.readers.attributes import collected, edge_attributes, node_attributes
 from wlhn.data.readers.encode import Targets, encode_split, encode_targets
+from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table, read_table, table_notes
 from wlhn.data.readers.text import quoted
 from wlhn.data.readers.values import shown

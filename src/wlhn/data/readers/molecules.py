@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Dataset, Skipped
-from wlhn.data.readers.archive import bar_options, check_text
+from wlhn.data.readers.archive import bar_options
 from wlhn.data.readers.encode import encode_split, encode_targets, labelled_only
+from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.ogb import ATOM_CATEGORIES
 from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table, read_table
 from wlhn.data.readers.values import named, shown

@@ -12,7 +12,8 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from wlhn.data.readers.archive import check_text, check_unpacked, open_plain_or_gz, read_whole
+from wlhn.data.readers.archive import open_plain_or_gz, read_whole
+from wlhn.data.readers.limits import check_text, check_unpacked
 from wlhn.data.readers.values import check_name
 from wlhn.errors import InputError
 from wlhn.plugins import import_extra

@@ -1,14 +1,8 @@
-"""WLHN against the plain GIN it contains: a training epoch, and answers for new graphs. (Epochs also of HGCN, and of
-WLHN node by node.)
+"""One training epoch of WLHN against the plain GIN it contains, against HGCN, and against itself node by node.
 
 GIN is PyG's: GINConv, global_add_pool and PyG's DataLoader, in the same widths and with the same head, optimiser and
 batch size. WLHN runs on colours with our loader. Both shuffle, put their batches together, and take every step of an
 epoch; what is done once for a data set (reading, refining) is outside.
-
-For answers ours starts from graphs as they were read: it encodes them, refines their colours, runs the trained model,
-and says which colours training had not. GIN has PyG's graphs with their features ready, gives the softmax of its
-outputs, and no more; its weights are random, which costs the same. Small graphs are drawn from a data set, with
-repetition.
 """
 
 from __future__ import annotations
@@ -31,18 +25,12 @@ from wlhn.batching.loader import Loader
 from wlhn.batching.refined import make_quotient
 from wlhn.bench.timing import Measured, alternate, peak_memory, reset_peak_memory
 from wlhn.data import Dataset, features
-from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.graphs import to_pyg
 from wlhn.loops.parallel import torch_threads
 from wlhn.models import WLHN
 from wlhn.models.gin import GIN
 from wlhn.models.hgcn import PoincareHGCN
-from wlhn.options.checks import check_at_least
-from wlhn.runs.trained import Trained
-from wlhn.training.fit import fit
-from wlhn.training.problem import GRAPHS_AT_A_TIME, Problem
-from wlhn.training.settings import Settings
 
 TEN = (  # the paper's
     "MUTAG",
@@ -157,75 +145,3 @@ def _one_epoch(contestant: str, dataset: Dataset, num_threads: int) -> int:
         before = reset_peak_memory()
         make_epoch(contestant, dataset)()
     return peak_memory() - before
-
-
-ANSWERS = 20  # of one graph's answer, for each round of all graphs
-
-
-@dataclass(frozen=True)
-class PredictionTimes(Measured):
-    """Best seconds for one graph, and graphs a second over many."""
-
-    dataset: str
-    graphs: int
-    wlhn_latency: float
-    gin_latency: float
-    wlhn_per_second: float
-    gin_per_second: float
-
-    @property
-    def latency_ratio(self) -> float:
-        """WLHN/GIN, seconds."""
-        return self.wlhn_latency / self.gin_latency
-
-    @property
-    def throughput_ratio(self) -> float:
-        """WLHN/GIN, graphs a second."""
-        return self.wlhn_per_second / self.gin_per_second
-
-
-def measure_prediction(
-    dataset: Dataset, *, num_graphs: int = 100_000, repeats: int = 3, num_threads: int = 2, seed: int = 0
-) -> PredictionTimes:
-    """Answers for one graph and for many, contestants taking turns."""
-    check_graphs_with_classes(dataset)
-    check_at_least("graphs", num_graphs, 1)
-    items = np.arange(len(dataset))
-    settings = Settings.of(hidden_channels=CHANNELS, num_layers=LAYERS, batch_size=BATCH, epochs=1)
-    with torch_threads(num_threads):
-        problem = Problem(dataset, Split(items[1:], items[:1], items[:0]), settings)
-        trained = Trained.of(problem, fit(problem, seed))
-        drawn = np.random.default_rng(seed).integers(0, len(dataset), num_graphs)
-        ours, theirs = dataset.graphs.select(drawn), _pyg(dataset, drawn)
-        one = {"wlhn": lambda: list(trained.predict(ours.select([0]))), "gin": lambda: theirs(1)}
-        latency = alternate(one, ANSWERS * repeats)
-        every = {
-            "wlhn": lambda: [len(part.outputs) for part in trained.predict(ours)],
-            "gin": lambda: theirs(num_graphs),
-        }
-        seconds = alternate(every, repeats)
-    return PredictionTimes(
-        dataset=dataset.name,
-        graphs=num_graphs,
-        wlhn_latency=latency["wlhn"],
-        gin_latency=latency["gin"],
-        wlhn_per_second=num_graphs / seconds["wlhn"],
-        gin_per_second=num_graphs / seconds["gin"],
-    )
-
-
-def _pyg(dataset: Dataset, drawn: Any) -> Callable[[int], Any]:
-    """A function that answers the first so many of the drawn graphs."""
-    graphs = pyg_graphs(dataset)
-    width = graphs[0].x.shape[1]
-    model = PlainGIN(width, dataset.num_outputs, hidden_channels=CHANNELS, num_layers=LAYERS).eval()
-    many = [graphs[i] for i in drawn]
-
-    @torch.no_grad()
-    def answer(count: int) -> Any:
-        if count == 1:  # as one would ask for it: no batch, no loader
-            return model(many[0].x, many[0].edge_index).softmax(1)
-        batches = DataLoader(many[:count], GRAPHS_AT_A_TIME)
-        return [model(b.x, b.edge_index, b.batch).softmax(1) for b in batches]
-
-    return answer

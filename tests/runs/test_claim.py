@@ -12,8 +12,9 @@ from tiny import tiny
 
 from wlhn.errors import InputError
 from wlhn.files import LOCK, only_writer
+from wlhn.runs.claim import CHECKPOINT, claimed
 from wlhn.runs.run_folder import check_run, load_run
-from wlhn.runs.train import CHECKPOINT, claimed, train
+from wlhn.runs.train import train
 from wlhn.training.settings import Settings
 
 SETTINGS = Settings.of(hidden_channels=8, num_layers=2, epochs=3)

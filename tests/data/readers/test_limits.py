@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from wlhn.data import load, read_mask_split
-from wlhn.data.readers.archive import read_limit
+from wlhn.data.readers.limits import read_limit
 from wlhn.errors import InputError
 
 SENTENCE = r"WLHN_READ_LIMIT=\d+G raises the limit"
