@@ -203,20 +203,13 @@ def _machine_parts(model: SumsOverColours, batch: ColourBatch) -> tuple[NDArray[
 
 def _parts_of_voices(model: HasVoices, batch: ColourBatch) -> Parts:
     """What two voices say of a single graph, divided among its nodes: each voice's parts, in its share."""
-    outputs_of = model.outputs_of_decisions()
-    if outputs_of is None:
-        raise InputError(
-            "explain: three classes or more are told apart by votes of this model's machine, which do not divide among "
-            "colours; train with --set tree_machine=wl-linear"
-        )
     decisions = _machine_parts(model.machine, model.seen_by_machine(batch))
-    constant, slope = outputs_of
+    constant, slope = model.outputs_of_decisions()
     machine = decisions[0] @ slope + constant, decisions[1] @ slope
     _, *network = _network_parts(model.network, batch)
     share, machine_share = model.shares()
     base, node = (
-        share * model.centred(of_network) + machine_share * model.centred(of_machine)
-        for of_network, of_machine in zip(network, machine, strict=True)
+        share * of_network + machine_share * of_machine for of_network, of_machine in zip(network, machine, strict=True)
     )
     return base + node.sum(axis=0), base, node
 

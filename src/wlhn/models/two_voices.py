@@ -1,14 +1,15 @@
 """Two voices: a WLHN and a machine on the tree that it computes on, fitted apart, heard together.
 
 The network knows what features and neighbourhoods mean, the machine which colours were there; they err differently. The
-network is trained as ever; when its best epoch is known, a machine is fitted on the same training items, at the depth
-(up to the network's) and penalty that are best on the validation items. Both have a say by outputs of equal deviation:
+network is trained as ever; when its best epoch is known, a machine is fitted on the same training items. Its depth (up
+to the network's) and penalty are those with the least loss on items that it has not learned from: on the training
+items, fold by fold, or on the validation items. Each voice is scaled to outputs that it can stand for
+(`wlhn.nn.calibration`), the machine by those same items, the network by the validation items:
 
-    output = (1 − w) z_network + w g z_machine,        g = deviation of z_network / deviation of z_machine,
+    output = (1 − w) s_network z_network + w s_machine z_machine.
 
-deviations being those of the validation outputs, so answers stay in the network's units. For a classification, outputs
-are taken less their mean over classes, which no answer depends on. The share w of the machine is given, or chosen on
-the validation items too.
+So whoever is surer with reason has more of a say. The share w of the machine is given, or chosen on the validation
+items.
 
 Where nodes carry measured numbers no two have the same colour. The machine may then see clusters of them instead, while
 the network sees the numbers.
@@ -24,15 +25,18 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from wlhn.batching.colour_batch import ColourBatch
+from wlhn.data.splits import stratified_folds
 from wlhn.errors import InputError
 from wlhn.models.machines.clusters import Clusters, rows_of_nodes
-from wlhn.models.machines.shared_fits import FittedMachines, LearnedFrom, fitted_once
+from wlhn.models.machines.shared_fits import Chosen, LearnedFrom, chosen_once
 from wlhn.models.machines.subtree import WLOA, WLSVM
 from wlhn.models.machines.wl_linear import WLLinear
 from wlhn.models.wlhn import WLHN, WLHNOptions
+from wlhn.nn.calibration import Loss, calibration
 from wlhn.nn.encoders import Channels
 from wlhn.nn.machine import TASKS, known_targets, of_each_target
 from wlhn.nn.memory import shaped, within
@@ -48,7 +52,9 @@ WEIGHTS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9, 0.0)  # of equally good 
 SEED = 0  # of the machine, whatever the network's: all runs on a split have the same machine, fitted once
 TREE = "tree_voice."
 CLUSTERS = "clusters."
-CHOSEN = ("rounds", "svm_penalty", "tree_weight", "gain")  # beside what the machine itself remembers
+NUMBERS = ("svm_penalty", "tree_weight", "network_scale", "machine_scale")
+CHOSEN = ("rounds", *NUMBERS)  # beside what the machine itself remembers
+PartOfTraining = Callable[[NDArray[Any]], ColourBatch]  # the batch of some training items, by their places in it
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,12 @@ class TwoVoicesOptions(WLHNOptions):
         0,
         "Clusters (k-means) of nodes' numeric features, which the machine sees instead of the numbers; 0: it sees what "
         "the network sees.",
+        at_least=0,
+    )
+    tree_folds: int = option(
+        5,
+        "Folds of the training items by which the machine's depth and penalty are chosen; 0: by the validation items, "
+        "which is quicker, and as good where these are hundreds.",
         at_least=0,
     )
     tree_weight: float = option(
@@ -87,11 +99,14 @@ class TwoVoices(Model):
 
     def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
         super().__init__(in_channels, out_channels, **keywords)
+        if self.options.tree_folds == 1:
+            raise InputError("tree_folds: must be 0, or 2 or more, found 1")
         of_network = {field.name: getattr(self.options, field.name) for field in fields(WLHNOptions)}
         self.network = WLHN(in_channels, out_channels, edge_channels=self.edge_channels, **of_network)
         self.machine: TreeMachine | None = None
         self.clusters: Clusters | None = None
-        self.gain, self.penalty, self.weight = torch.ones(()), 1.0, self.options.tree_weight
+        self.penalty, self.weight = 1.0, self.options.tree_weight
+        self.network_scale = self.machine_scale = 1.0
 
     def run_on_colours(self, batch: ColourBatch) -> Tensor:
         """Outputs (graphs, out_channels): the network's while it is trained, then those of both."""
@@ -138,8 +153,10 @@ class TwoVoices(Model):
         valid: ColourBatch,
         *,
         y: Tensor,
+        valid_y: Tensor,
         task: str,
-        seed: int,
+        part: PartOfTraining,
+        loss: Loss,
         score: Callable[[Tensor], float],
     ) -> dict[str, float]:
         """Fit the machine beside the trained network, and say what was chosen: its rounds, penalty and weight.
@@ -148,8 +165,10 @@ class TwoVoices(Model):
             train: the training items, as deep as the network.
             valid: the validation items.
             y: targets of the training items.
+            valid_y: targets of the validation items.
             task: as `wlhn.training.loss` has it.
-            seed: of the network, which the machine's does not follow (`SEED`).
+            part: makes a batch of some of the training items.
+            loss: of outputs for some items, given their targets.
             score: how good outputs for the validation items are; more is better.
         """
         self.machine = self.clusters = None
@@ -157,30 +176,59 @@ class TwoVoices(Model):
             network = self.network.run_on_colours(valid)
         if self.options.tree_clusters:
             self.clusters = Clusters.fit(rows_of_nodes(train), self.options.tree_clusters)
-        machines = self._fitted_machines(train, valid, y, task)
-        machine, self.penalty, said = max(machines, key=lambda each: score(each[2]))
-        self.machine = copy(machine)  # others have it too, and it changes when it is asked what it remembers
-        self.gain = (_deviation(network, task) / _deviation(said, task).clamp_min(1e-12)).float()
+        kind = self.options.tree_machine, self.options.tree_clusters, self.options.num_layers, self.options.tree_folds
+        chosen = chosen_once(
+            LearnedFrom(train, valid, y, task, kind), lambda: self._choose(train, valid, y, valid_y, task, part, loss)
+        )
+        self.machine = copy(chosen.machine)  # others have it too, and it changes when it is asked what it remembers
+        self.penalty, self.machine_scale = chosen.penalty, chosen.scale
+        self.network_scale = calibration(network, valid_y, loss)
         self.weight = self.options.tree_weight
         if self.options.choose_weight:
+            said = self.machine.run_on_colours(self.seen_by_machine(valid))
             self.weight = max(WEIGHTS, key=lambda weight: score(self._together(network, said, weight)))
         return {"rounds": self.machine.options.rounds, "svm_penalty": self.penalty, "tree_weight": self.weight}
 
-    def _fitted_machines(self, train: ColourBatch, valid: ColourBatch, y: Tensor, task: str) -> FittedMachines:
-        """A machine for each depth and penalty, the preferred of equally good ones first."""
-
-        def fit() -> FittedMachines:
-            seen, unseen = map(self.seen_by_machine, (train, valid))
-            penalties = LINEAR_PENALTIES if self.options.tree_machine == "wl-linear" else PENALTIES
-            machines = []
-            for rounds, penalty in product(range(self.options.num_layers + 1), penalties):
+    def _choose(
+        self,
+        train: ColourBatch,
+        valid: ColourBatch,
+        y: Tensor,
+        valid_y: Tensor,
+        task: str,
+        part: PartOfTraining,
+        loss: Loss,
+    ) -> Chosen:
+        """The machine, of all depths and penalties, with the least loss on items that it has not learned from."""
+        penalties = LINEAR_PENALTIES if self.options.tree_machine == "wl-linear" else PENALTIES
+        candidates = list(product(range(self.options.num_layers + 1), penalties))
+        said: dict[tuple[int, float], list[Tensor]] = {candidate: [] for candidate in candidates}
+        learned, asked = [(train, y)], [(valid, valid_y)]
+        if held_out := self._folds(y, task):
+            everyone = np.arange(len(y))
+            rest = [np.setdiff1d(everyone, places) for places in held_out]
+            learned, asked = ([(part(places), y[places]) for places in each] for each in (rest, held_out))
+        machine = None
+        for (items, targets), (others, _) in zip(learned, asked, strict=True):
+            seen, unseen = self.seen_by_machine(items), self.seen_by_machine(others)
+            for rounds, penalty in candidates:
                 machine = self._machine(rounds, penalty)
-                machine.fit_on_colours(seen, y=y, task=task, seed=SEED)
-                machines.append((machine, penalty, machine.run_on_colours(unseen)))
-            return machines
+                machine.fit_on_colours(seen, y=targets, task=task, seed=SEED)
+                said[rounds, penalty].append(machine.run_on_colours(unseen))
+        targets = torch.cat([each for _, each in asked])
+        outputs = {candidate: torch.cat(parts) for candidate, parts in said.items()}
+        scales = {candidate: calibration(each, targets, loss) for candidate, each in outputs.items()}
+        best = min(candidates, key=lambda candidate: float(loss(scales[candidate] * outputs[candidate], targets)))
+        machine = self._machine(*best)
+        machine.fit_on_colours(self.seen_by_machine(train), y=y, task=task, seed=SEED)
+        return Chosen(machine, best[1], scales[best])
 
-        kind = self.options.tree_machine, self.options.tree_clusters, self.options.num_layers
-        return fitted_once(LearnedFrom(train, valid, y, task, kind), fit)
+    def _folds(self, y: Tensor, task: str) -> list[NDArray[Any]]:
+        """Places of the training items that are held out together, so that every class is learned from each time; none
+        where there are too few for that."""
+        least = int(np.unique(y.numpy(), return_counts=True)[1].min()) if task == TASKS[0] else len(y)
+        folds = min(self.options.tree_folds, least)
+        return [split.test for split in stratified_folds(y.numpy(), folds=folds, seed=SEED)] if folds > 1 else []
 
     def seen_by_machine(self, batch: ColourBatch) -> ColourBatch:
         """The batch, or the same graphs with clusters for numbers."""
@@ -189,26 +237,21 @@ class TwoVoices(Model):
     def _machine(self, rounds: int, penalty: float) -> TreeMachine:
         kind, edges = TREES[self.options.tree_machine], self.edge_channels
         width = self.in_channels if self.clusters is None else self.clusters.width
-        return kind(width, self.out_channels, edge_channels=edges, rounds=rounds, svm_penalty=penalty)
+        machine = kind(width, self.out_channels, edge_channels=edges, rounds=rounds, svm_penalty=penalty)
+        machine.takes_votes = False  # votes can be neither calibrated nor divided among colours
+        return machine
 
     def _together(self, network: Tensor, tree: Tensor, w: float) -> Tensor:
-        return (1 - w) * self.centred(network) + w * self.gain * self.centred(tree).to(network.dtype)
+        return (1 - w) * self.network_scale * network + w * self.machine_scale * tree.to(network.dtype)
 
-    def shares(self) -> tuple[float, Any]:
-        """How much of the network's, and of the machine's, centred outputs is in the answer."""
-        return 1 - self.weight, self.weight * self.gain.double().numpy()
+    def shares(self) -> tuple[float, float]:
+        """How much of the network's, and of the machine's, outputs is in the answer."""
+        return (1 - self.weight) * self.network_scale, self.weight * self.machine_scale
 
-    def centred(self, outputs: Any) -> Any:
-        """Outputs less their mean over classes; others as they are."""
-        assert self.machine is not None
-        return _centred(outputs, self.machine.task)
-
-    def outputs_of_decisions(self) -> tuple[Any, Any] | None:
+    def outputs_of_decisions(self) -> tuple[Any, Any]:
         """(constant (outputs,), slope (machines, outputs)) of the machine's outputs as a function of its decision
-        values; None for machines that vote, pair by pair of three classes or more."""
+        values."""
         assert self.machine is not None
-        if len(self.machine.classes) > 2 and self.machine.takes_votes:
-            return None
         machines = len(self.machine.memory["intercept"])
         outputs = self.machine.answers(np.concatenate([np.zeros((1, machines)), np.eye(machines)])).double().numpy()
         return outputs[0], outputs[1:] - outputs[0]
@@ -216,9 +259,9 @@ class TwoVoices(Model):
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
         state = dict(super().state_dict(*args, **kwargs))
         if self.machine is not None:
-            chosen = {"svm_penalty": self.penalty, "tree_weight": self.weight}
-            numbers = {name: torch.tensor(value, dtype=torch.float64) for name, value in chosen.items()}
-            numbers |= {"rounds": torch.tensor(self.machine.options.rounds), "gain": self.gain}
+            values = self.penalty, self.weight, self.network_scale, self.machine_scale
+            numbers = {name: torch.tensor(x, dtype=torch.float64) for name, x in zip(NUMBERS, values, strict=True)}
+            numbers |= {"rounds": torch.tensor(self.machine.options.rounds)}
             if self.clusters is not None:
                 numbers |= {CLUSTERS + name: tensor for name, tensor in self.clusters.to_tensors().items()}
             state |= {TREE + name: tensor for name, tensor in (self.machine.state_dict() | numbers).items()}
@@ -230,23 +273,25 @@ class TwoVoices(Model):
         self.machine = self.clusters = None
         if tree:
             try:
-                self.machine, self.gain = self._fitted_machine(tree)
-                self.penalty, self.weight = float(tree["svm_penalty"]), float(tree["tree_weight"])
+                self.machine = self._fitted_machine(tree)
+                numbers = (float(tree[name]) for name in NUMBERS)
+                self.penalty, self.weight, self.network_scale, self.machine_scale = numbers
             except InputError as error:
                 raise InputError(f"{TREE}{error}") from None
         network = {name: part for name, part in state_dict.items() if not name.startswith(TREE)}
         return super().load_state_dict(network, strict, assign)
 
-    def _fitted_machine(self, state: Mapping[str, Tensor]) -> tuple[TreeMachine, Tensor]:
-        """(machine, gain) from a state that may come from anywhere."""
+    def _fitted_machine(self, state: Mapping[str, Tensor]) -> TreeMachine:
+        """The machine from a state that may come from anywhere."""
         for name in CHOSEN:
             if name not in state:
                 raise InputError(f"{name}: is missing")
         within("rounds", shaped("rounds", state["rounds"], ()), 0, self.options.num_layers + 1)
-        for name in ("svm_penalty", "tree_weight"):
-            shaped(name, state[name], (), (torch.float64,))
-        if not 0 <= float(state["tree_weight"]) < 1:
-            raise InputError(f"tree_weight: must be 0 or more and below 1, found {float(state['tree_weight'])}")
+        for name in NUMBERS:
+            if not float(shaped(name, state[name], (), (torch.float64,))) >= 0:
+                raise InputError(f"{name}: must be 0 or more, found {float(state[name])}")
+        if not float(state["tree_weight"]) < 1:
+            raise InputError(f"tree_weight: must be below 1, found {float(state['tree_weight'])}")
         clusters = {name.removeprefix(CLUSTERS): part for name, part in state.items() if name.startswith(CLUSTERS)}
         if clusters:
             if not isinstance(self.in_channels, int):
@@ -255,19 +300,4 @@ class TwoVoices(Model):
         machine = self._machine(int(state["rounds"]), 1.0)  # the penalty was for learning
         known = {name: part for name, part in state.items() if name not in CHOSEN and not name.startswith(CLUSTERS)}
         machine.load_state_dict(known)
-        each = () if machine.task == TASKS[0] else (self.out_channels,)
-        gain = shaped("gain", state["gain"], each, (torch.float32,))
-        if bool((gain < 0).any()):
-            raise InputError("gain: must be 0 or more")
-        return machine, gain
-
-
-def _centred(outputs: Any, task: str) -> Any:
-    return outputs - outputs.mean(-1, keepdims=True) if task == TASKS[0] else outputs
-
-
-def _deviation(outputs: Tensor, task: str) -> Tensor:
-    """One number, or of several targets one for each."""
-    if task == TASKS[0]:
-        return _centred(outputs, task).double().square().mean().sqrt()
-    return outputs.double().std(dim=0, correction=0)
+        return machine

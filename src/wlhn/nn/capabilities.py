@@ -104,14 +104,11 @@ class HasVoices(Protocol):
     def seen_by_machine(self, batch: ColourBatch) -> ColourBatch:
         """A batch as the machine sees it."""
 
-    def shares(self) -> tuple[float, Any]:
-        """How much of the network's, and of the machine's, centred outputs is in the answer."""
+    def shares(self) -> tuple[float, float]:
+        """How much of the network's, and of the machine's, outputs is in the answer."""
 
-    def centred(self, outputs: Any) -> Any:
-        """Outputs less what no answer depends on."""
-
-    def outputs_of_decisions(self) -> tuple[Any, Any] | None:
-        """(constant, slope) of the machine's outputs as a function of its decision values; None if it is not linear."""
+    def outputs_of_decisions(self) -> tuple[Any, Any]:
+        """(constant, slope) of the machine's outputs as a function of its decision values."""
 
 
 def needs_points(model: Any, name: str) -> HasPoints:

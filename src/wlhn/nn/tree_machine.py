@@ -37,7 +37,7 @@ class TreeMachine(FittedModel):
 
     target_levels = ("graph",)
     sees_edges = True
-    takes_votes = False  # whether of three classes or more the winner is found by votes, pair by pair
+    takes_votes = False  # whether three classes or more are told apart by votes, pair by pair; else by decision values
 
     def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
         super().__init__(in_channels, out_channels, **keywords)

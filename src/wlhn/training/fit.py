@@ -12,11 +12,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
@@ -253,8 +255,15 @@ class _Run:
             found = problem.score(valid.items, outputs * problem.scale + problem.shift)
             return METRICS[problem.metric].rank(found)
 
-        given = {"y": problem.targets(train), "task": problem.dataset.task, "seed": self.seed, "score": score}
-        chosen = model.fit_afterwards(train.inputs, valid.inputs, **given)
+        def part(places: NDArray[Any]) -> Any:
+            loader = problem.batches(train.items[places])
+            return loader.collate(loader.index).inputs
+
+        task = problem.dataset.task
+        targets = {"y": problem.targets(train), "valid_y": problem.targets(valid), "task": task}
+        chosen = model.fit_afterwards(
+            train.inputs, valid.inputs, **targets, part=part, loss=partial(loss, task), score=score
+        )
         valid_loss, valid_metric = self._validate()
         return replace(best, valid_loss=valid_loss, valid_metric=valid_metric), chosen
 

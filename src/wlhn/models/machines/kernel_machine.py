@@ -166,12 +166,21 @@ class KernelMachine(TreeMachine):
         return similar @ self.weight.T + self.intercept
 
     def class_scores(self, values: Array, classes: int) -> Array:
-        return votes(values, classes)
+        return votes(values, classes) if self.takes_votes else sums_of_pairs(values, classes)
 
     def lead(self, classes: int, wanted: int, rival: int) -> Array:
         pairs = list(combinations(range(classes), 2))
         low, high = sorted((wanted, rival))
         return np.eye(len(pairs))[pairs.index((low, high))] * (1 if wanted < rival else -1)
+
+
+def sums_of_pairs(values: Array, classes: int) -> Array:
+    """(rows, classes) how clearly each class is ahead of the others together, from decision values (rows, pairs)."""
+    by = np.zeros((len(values), classes))
+    for value, (i, j) in zip(values.T, combinations(range(classes), 2), strict=True):
+        by[:, i] += value
+        by[:, j] -= value
+    return by
 
 
 def votes(values: Array, classes: int) -> Array:
@@ -184,10 +193,8 @@ def votes(values: Array, classes: int) -> Array:
     >>> votes(np.array([[1.0, -1.0, -3.0]]), 3).round(2).tolist()
     [[1.0, -0.27, 2.27]]
     """
-    won, by = np.zeros((len(values), classes)), np.zeros((len(values), classes))
+    won, by = np.zeros((len(values), classes)), sums_of_pairs(values, classes)
     for value, (i, j) in zip(values.T, combinations(range(classes), 2), strict=True):
         won[:, i] += value >= 0
         won[:, j] += value < 0
-        by[:, i] += value
-        by[:, j] -= value
     return won + by / (3 * (np.abs(by) + 1))

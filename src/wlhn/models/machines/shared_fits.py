@@ -1,9 +1,10 @@
-"""Machines that jobs share, as they know nothing of the network beside them: those of the last split are kept."""
+"""A machine that jobs share, as it knows nothing of the network beside it: that of the last split is kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -12,18 +13,24 @@ from torch import Tensor
 from wlhn.batching.colour_batch import ColourBatch
 from wlhn.nn.tree_machine import TreeMachine
 
-FittedMachines = list[tuple[TreeMachine, float, Tensor]]  # machine, penalty, what it says of the validation items
+
+class Chosen(NamedTuple):
+    """The fitted machine that was chosen, its penalty, and the factor that calibrates its outputs."""
+
+    machine: TreeMachine
+    penalty: float
+    scale: float
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedFrom:
-    """What fitted machines depend on."""
+    """What a chosen machine depends on."""
 
     train: ColourBatch
     valid: ColourBatch
     y: Tensor
     task: str
-    kind: tuple[str, int, int]  # of machine, clusters, layers
+    kind: tuple[str, int, int, int]  # of machine, clusters, layers, folds
 
     def same_as(self, other: LearnedFrom) -> bool:
         """Whether both are about the same graphs of one hierarchy, with the same features and targets."""
@@ -43,16 +50,16 @@ def _same_graphs(one: ColourBatch, other: ColourBatch) -> bool:
     return torch.equal(x, other.taken_from[2]) and torch.equal(one.edge_x, other.edge_x)
 
 
-_last: tuple[LearnedFrom, FittedMachines] | None = None
+_last: tuple[LearnedFrom, Chosen] | None = None
 
 
-def fitted_once(asked: LearnedFrom, fit: Callable[[], FittedMachines]) -> FittedMachines:
-    """What `fit` gives, or gave when it was last asked for the same."""
+def chosen_once(asked: LearnedFrom, choose: Callable[[], Chosen]) -> Chosen:
+    """What `choose` gives, or gave when it was last asked for the same."""
     global _last
     last = _last
     if last is not None and asked.same_as(last[0]):
         return last[1]
-    _last = last = None  # before there are others
-    made = fit()
+    _last = last = None  # before there is another
+    made = choose()
     _last = asked, made
     return made
