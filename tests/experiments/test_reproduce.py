@@ -276,6 +276,14 @@ def test_the_verdict_weighs_both_spreads(mean: float, spread: float, said: str, 
     assert "†" not in verdict(text)
 
 
+def test_each_grid_has_a_verdict_of_its_own(whole: Path, tmp_path: Path) -> None:
+    outcome_of(whole, tmp_path, 0.86)
+    text = outcome_of(whole, tmp_path, 0.5, place=PLACE / "wlhn-fair")
+    assert "as published" in verdict(text)
+    lines = [line for line in text.splitlines() if line.startswith("| WLHN, fair grid against the paper")]
+    assert ["s.e. worse" in line for line in lines] == [True]
+
+
 def test_below_three_splits_there_is_no_verdict_and_parts_are_marked(whole: Path, tmp_path: Path) -> None:
     assert "too few runs to say" in verdict(outcome_of(whole, tmp_path, 0.5, splits=2))
     assert "2 × 3†" in outcome_of(whole, tmp_path, 0.5, splits=2)

@@ -54,10 +54,10 @@ def _overview(table: Table, shown: list[Column], cells: Cells, page: str) -> Tab
         [_bold(row), *(_both(cells.get((c.key, row.key)), row, c, table.digits, page) for c in shown)] for row in rows
     ]
     closing = []
-    ours = [cells.get((c.key, OURS)) for c in shown]
-    if any(ours):
-        against = ("–" if cell is None else f"{cell.verdict}, {cell.extent}" for cell in ours)
-        closing.append(["WLHN against the paper, splits × runs", *against])
+    for row in (row for row in rows if row.model == OURS):
+        found = (cells.get((c.key, row.key)) for c in shown)
+        against = ("–" if cell is None else f"{cell.verdict}, {cell.extent}" for cell in found)
+        closing.append([f"{row.name} against the paper, splits × runs", *against])
     if table.best_published:
         best = (table.best_published.get(c.key) for c in shown)
         closing.append(["best published, same folds", *("–" if b is None else f"{b[0]} ({b[1]})" for b in best)])

@@ -133,6 +133,8 @@ def read_table(name: str) -> Table:
             for k, each in enumerate(document.pop("columns"))
         ]
         rows = [_row(each, settings, f"{name}, rows {k}") for k, each in enumerate(document.pop("rows"))]
+        paper = {row.key: row.paper for row in rows}  # of a model, whichever grid of ours its settings are chosen from
+        rows = [replace(row, paper=row.paper or paper.get(row.model, {})) if row.grid else row for row in rows]
         described = {"title": item, "about": ""} | document
         table = from_json(Table, described, name, only_known=True, columns=tuple(columns), rows=tuple(rows))
         _check_settings_at(table, name)
