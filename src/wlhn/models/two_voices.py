@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from wlhn.batching.colour_batch import ColourBatch
-from wlhn.data.splits import stratified_folds
 from wlhn.errors import InputError
+from wlhn.models.machines.choice import Items, held_out_together, least_loss
 from wlhn.models.machines.clusters import Clusters, rows_of_nodes
 from wlhn.models.machines.shared_fits import Chosen, LearnedFrom, chosen_once
 from wlhn.models.machines.subtree import WLOA, WLSVM
@@ -38,7 +38,7 @@ from wlhn.models.machines.wl_linear import WLLinear
 from wlhn.models.wlhn import WLHN, WLHNOptions
 from wlhn.nn.calibration import Loss, calibration
 from wlhn.nn.encoders import Channels
-from wlhn.nn.machine import TASKS, known_targets, of_each_target
+from wlhn.nn.machine import known_targets, of_each_target
 from wlhn.nn.memory import shaped, within
 from wlhn.nn.model import Model
 from wlhn.nn.tree_machine import TreeMachine
@@ -49,7 +49,6 @@ TREES: dict[str, type[TreeMachine]] = {"wl-oa": WLOA, "wl-svm": WLSVM, "wl-linea
 PENALTIES = (1.0, 0.1, 10.0, 100.0)  # of equally good ones, the first
 LINEAR_PENALTIES = PENALTIES[:-1]  # the largest takes a linear machine minutes where graphs are many
 WEIGHTS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9, 0.0)  # of equally good ones, the first
-SEED = 0  # of the machine, whatever the network's: all runs on a split have the same machine, fitted once
 TREE = "tree_voice."
 CLUSTERS = "clusters."
 NUMBERS = ("svm_penalty", "tree_weight", "network_scale", "machine_scale")
@@ -176,10 +175,8 @@ class TwoVoices(Model):
             network = self.network.run_on_colours(valid)
         if self.options.tree_clusters:
             self.clusters = Clusters.fit(rows_of_nodes(train), self.options.tree_clusters)
-        kind = self.options.tree_machine, self.options.tree_clusters, self.options.num_layers, self.options.tree_folds
-        chosen = chosen_once(
-            LearnedFrom(train, valid, y, task, kind), lambda: self._choose(train, valid, y, valid_y, task, part, loss)
-        )
+        asked = LearnedFrom(train, valid, y, valid_y, task, self._kind_of_machine)
+        chosen = chosen_once(asked, lambda: self._choose(asked, part, loss))
         self.machine = copy(chosen.machine)  # others have it too, and it changes when it is asked what it remembers
         self.penalty, self.machine_scale = chosen.penalty, chosen.scale
         self.network_scale = calibration(network, valid_y, loss)
@@ -189,46 +186,30 @@ class TwoVoices(Model):
             self.weight = max(WEIGHTS, key=lambda weight: score(self._together(network, said, weight)))
         return {"rounds": self.machine.options.rounds, "svm_penalty": self.penalty, "tree_weight": self.weight}
 
-    def _choose(
-        self,
-        train: ColourBatch,
-        valid: ColourBatch,
-        y: Tensor,
-        valid_y: Tensor,
-        task: str,
-        part: PartOfTraining,
-        loss: Loss,
-    ) -> Chosen:
-        """The machine, of all depths and penalties, with the least loss on items that it has not learned from."""
+    @property
+    def _kind_of_machine(self) -> tuple[str, int, int, int]:
+        options = self.options
+        return options.tree_machine, options.tree_clusters, options.num_layers, options.tree_folds
+
+    def _choose(self, given: LearnedFrom, part: PartOfTraining, loss: Loss) -> Chosen:
+        y, task = given.y, given.task
+        train, valid = (
+            Items(self.seen_by_machine(given.train), y),
+            Items(self.seen_by_machine(given.valid), given.valid_y),
+        )
+
+        def items(places: NDArray[Any]) -> Items:
+            return Items(self.seen_by_machine(part(places)), y[places])
+
+        folds = held_out_together(y, task, self.options.tree_folds)
+        rest = (np.setdiff1d(np.arange(len(y)), places) for places in folds)
+        pairs = ((items(others), items(places)) for others, places in zip(rest, folds, strict=True))
         penalties = LINEAR_PENALTIES if self.options.tree_machine == "wl-linear" else PENALTIES
         candidates = list(product(range(self.options.num_layers + 1), penalties))
-        said: dict[tuple[int, float], list[Tensor]] = {candidate: [] for candidate in candidates}
-        learned, asked = [(train, y)], [(valid, valid_y)]
-        if held_out := self._folds(y, task):
-            everyone = np.arange(len(y))
-            rest = [np.setdiff1d(everyone, places) for places in held_out]
-            learned, asked = ([(part(places), y[places]) for places in each] for each in (rest, held_out))
-        machine = None
-        for (items, targets), (others, _) in zip(learned, asked, strict=True):
-            seen, unseen = self.seen_by_machine(items), self.seen_by_machine(others)
-            for rounds, penalty in candidates:
-                machine = self._machine(rounds, penalty)
-                machine.fit_on_colours(seen, y=targets, task=task, seed=SEED)
-                said[rounds, penalty].append(machine.run_on_colours(unseen))
-        targets = torch.cat([each for _, each in asked])
-        outputs = {candidate: torch.cat(parts) for candidate, parts in said.items()}
-        scales = {candidate: calibration(each, targets, loss) for candidate, each in outputs.items()}
-        best = min(candidates, key=lambda candidate: float(loss(scales[candidate] * outputs[candidate], targets)))
-        machine = self._machine(*best)
-        machine.fit_on_colours(self.seen_by_machine(train), y=y, task=task, seed=SEED)
-        return Chosen(machine, best[1], scales[best])
-
-    def _folds(self, y: Tensor, task: str) -> list[NDArray[Any]]:
-        """Places of the training items that are held out together, so that every class is learned from each time; none
-        where there are too few for that."""
-        least = int(np.unique(y.numpy(), return_counts=True)[1].min()) if task == TASKS[0] else len(y)
-        folds = min(self.options.tree_folds, least)
-        return [split.test for split in stratified_folds(y.numpy(), folds=folds, seed=SEED)] if folds > 1 else []
+        best, scale = least_loss(
+            candidates, lambda each: self._machine(*each), pairs if folds else [(train, valid)], task, loss
+        )
+        return Chosen(train.fitted(self._machine(*best), task), best[1], scale)
 
     def seen_by_machine(self, batch: ColourBatch) -> ColourBatch:
         """The batch, or the same graphs with clusters for numbers."""

@@ -29,12 +29,15 @@ class LearnedFrom:
     train: ColourBatch
     valid: ColourBatch
     y: Tensor
+    valid_y: Tensor
     task: str
     kind: tuple[str, int, int, int]  # of machine, clusters, layers, folds
 
     def same_as(self, other: LearnedFrom) -> bool:
         """Whether both are about the same graphs of one hierarchy, with the same features and targets."""
-        if (self.task, self.kind) != (other.task, other.kind) or not torch.equal(self.y, other.y):
+        if (self.task, self.kind) != (other.task, other.kind):
+            return False
+        if not (torch.equal(self.y, other.y) and torch.equal(self.valid_y, other.valid_y)):
             return False
         return _same_graphs(self.train, other.train) and _same_graphs(self.valid, other.valid)
 
