@@ -4,7 +4,7 @@ The network knows what features and neighbourhoods mean, the machine which colou
 network is trained as ever; when its best epoch is known, a machine is fitted on the same training items. Its depth (up
 to the network's) and penalty are those with the least loss on items that it has not learned from: on the training
 items, fold by fold, or on the validation items. Each voice is scaled to outputs that it can stand for
-(`wlhn.nn.calibration`), the machine by those same items, the network by the validation items:
+(`wlhn.models.machines.calibration`), the machine by those same items, the network by the validation items:
 
     output = (1 − w) s_network z_network + w s_machine z_machine.
 
@@ -30,13 +30,13 @@ from torch import Tensor, nn
 
 from wlhn.batching.colour_batch import ColourBatch
 from wlhn.errors import InputError
+from wlhn.models.machines.calibration import Loss, calibration
 from wlhn.models.machines.choice import Items, held_out_together, least_loss
 from wlhn.models.machines.clusters import Clusters, rows_of_nodes
 from wlhn.models.machines.shared_fits import Chosen, LearnedFrom, chosen_once
 from wlhn.models.machines.subtree import WLOA, WLSVM
 from wlhn.models.machines.wl_linear import WLLinear
 from wlhn.models.wlhn import WLHN, WLHNOptions
-from wlhn.nn.calibration import Loss, calibration
 from wlhn.nn.encoders import Channels
 from wlhn.nn.machine import known_targets, of_each_target
 from wlhn.nn.memory import shaped, within

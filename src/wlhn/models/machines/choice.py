@@ -1,6 +1,6 @@
 """Which of several machines: the one with the least loss on items that it has not learned from.
 
-The loss is that of calibrated outputs (`wlhn.nn.calibration`), so that machines whose decision values have other units
+The loss is that of calibrated outputs (`wlhn.models.machines.calibration`), so that machines whose decision values have other units
 can be compared.
 """
 
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from wlhn.batching.colour_batch import ColourBatch
 from wlhn.data.splits import stratified_folds
-from wlhn.nn.calibration import Loss, calibration
+from wlhn.models.machines.calibration import Loss, calibration
 from wlhn.nn.machine import TASKS
 from wlhn.nn.tree_machine import TreeMachine
 
