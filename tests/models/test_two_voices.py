@@ -40,7 +40,7 @@ def problem(**options: float | str) -> Problem:
 
 
 def likeliest_scale(outputs: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """(s, mean cross-entropy with it) by trying thousands of factors, with the prior of `wlhn.models.machines.calibration`."""
+    """(s, mean cross-entropy with it) by trying thousands of factors, with the same prior."""
 
     def cross_entropy(s: float) -> float:
         return float(-np.log(softmax(s * outputs, axis=1)[np.arange(len(y)), y]).mean())

@@ -1,7 +1,6 @@
 """Which of several machines: the one with the least loss on items that it has not learned from.
 
-The loss is that of calibrated outputs (`wlhn.models.machines.calibration`), so that machines whose decision values have other units
-can be compared.
+The loss is that of calibrated outputs, so that machines whose decision values have other units can be compared.
 """
 
 from __future__ import annotations
