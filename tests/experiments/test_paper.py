@@ -74,7 +74,10 @@ def test_another_grid_stands_beside_the_same_published_numbers() -> None:
     paper = {row.key: row.paper for row in read_table("table-graphs").rows}
     assert paper["wlhn-fair"] == paper["wlhn"]
     assert paper["gin-fair"] == paper["gin"]
-    assert not paper["wlhn-tau-star"]  # a variant is not what the paper's numbers are about
+    nodes = {row.key: row.paper for row in read_table("table-nodes").rows}
+    assert nodes["wlhn-fair"] == nodes["wlhn"]
+    assert not paper["wlhn-tau-star"]  # a variant is not what the paper's numbers are about,
+    assert not nodes["wlhn-lengths-fair"]  # from whichever grid
 
 
 def test_what_the_text_says_of_graph_classification() -> None:

@@ -83,7 +83,7 @@ def test_the_machine_is_the_likeliest_on_items_that_it_has_not_learned_from() ->
                 said[held_out] = machine.decision_function(matrix[np.ix_(held_out, rest)])[:, None] * [-0.5, 0.5]
             found[rounds, penalty] = likeliest_scale(said, y)
     best = min(found, key=lambda each: found[each][1])
-    assert (model.machine.options.rounds, model.penalty) == best
+    assert (model.machine.options.rounds, model.svm_penalty) == best
     assert model.machine_scale == pytest.approx(found[best][0], rel=1e-2)
 
 
@@ -97,7 +97,7 @@ def test_without_folds_the_machine_is_the_likeliest_on_validation_items() -> Non
             alone = Problem(MUTAG, SPLIT, Settings.of("wl-oa", rounds=rounds, svm_penalty=penalty))
             items, said = alone.outputs(fit(alone, seed=0).model, SPLIT.valid)
             losses[rounds, penalty] = likeliest_scale(said.double().numpy(), MUTAG.y[items])[1]
-    assert losses[model.machine.options.rounds, model.penalty] == pytest.approx(min(losses.values()), rel=1e-3)
+    assert losses[model.machine.options.rounds, model.svm_penalty] == pytest.approx(min(losses.values()), rel=1e-3)
 
 
 def test_a_class_of_one_training_item_is_never_held_out() -> None:
@@ -159,11 +159,11 @@ def test_what_was_chosen_is_recorded_and_kept(tmp_path: Path) -> None:
     about = json.loads((tmp_path / "run" / "config.json").read_bytes())
     wanted = {
         "rounds": model.machine.options.rounds,
-        "svm_penalty": model.penalty,
-        "tree_weight": model.weight,
+        "svm_penalty": model.svm_penalty,
+        "tree_weight": model.tree_weight,
     }
     assert about["chosen"] == run.fitted.chosen == wanted
-    assert list(wanted.values()) == [again.machine.options.rounds, again.penalty, again.weight]
+    assert list(wanted.values()) == [again.machine.options.rounds, again.svm_penalty, again.tree_weight]
 
 
 def test_a_chosen_weight_is_no_worse_on_validation_items_than_any_fixed_one() -> None:
@@ -207,7 +207,7 @@ def test_the_machine_may_see_clusters_where_the_network_sees_numbers(tmp_path: P
     model = fit(given, seed=0).model
     assert isinstance(model, TwoVoices)
     assert model.machine is not None
-    chosen = {"rounds": model.machine.options.rounds, "svm_penalty": model.penalty}
+    chosen = {"rounds": model.machine.options.rounds, "svm_penalty": model.svm_penalty}
     binned = Settings.of("wl-oa", **inputs, binning="k-means", bins=3, **chosen)
     alone = Problem(data, SPLIT, binned)
     wanted = alone.outputs(fit(alone, seed=0).model, SPLIT.valid)[1]
@@ -290,6 +290,33 @@ def test_jobs_of_a_split_share_their_machines(monkeypatch: pytest.MonkeyPatch) -
     assert len(fits) == 3 * once
     assert isinstance(alone, TwoVoices)
     assert torch.equal(alone.machine.memory["weight"], first.machine.memory["weight"])
+
+
+def fits_of_two(monkeypatch: pytest.MonkeyPatch, first: Dataset, second: Dataset) -> list[int]:
+    """How many machines are fitted for a network on one data set, and then for one on another."""
+    monkeypatch.setattr("wlhn.models.machines.shared_fits._last", None)
+    fits: list[object] = []
+    learn = WLOA.fit_on_colours
+    monkeypatch.setattr(WLOA, "fit_on_colours", lambda self, *a, **k: fits.append(self) or learn(self, *a, **k))
+    counted = []
+    for dataset in (first, second):
+        fit(Problem(dataset, SPLIT, Settings.of("two-voices", **SIZE, tree_folds=0)), seed=len(counted))
+        counted.append(len(fits) - sum(counted))
+    return counted
+
+
+def test_machines_are_shared_although_some_targets_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    y = MUTAG.y.astype(np.float32)[:, None]
+    y[SPLIT.train[:3]] = y[SPLIT.valid[0]] = np.nan
+    gaps = replace(MUTAG, y=y, task="binary")
+    assert fits_of_two(monkeypatch, gaps, gaps) == [3 * 4 + 1, 0]
+
+
+def test_machines_for_another_number_of_classes_are_not_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    y = MUTAG.y.copy()
+    y[SPLIT.test[0]] = 2  # a class that nobody learns from
+    more = replace(MUTAG, y=y, classes=["a", "b", "c"])
+    assert fits_of_two(monkeypatch, MUTAG, more) == [3 * 4 + 1] * 2
 
 
 def test_each_voice_can_be_heard_alone() -> None:

@@ -73,7 +73,7 @@ def _both(cell: Cell | None, row: Row, column: Column, digits: int, page: str) -
     word = row.paper.get(column.key)
     theirs = f" ({number[0]:.{digits}f})" if number else f" ({word})" if word else ""
     if cell is None:
-        return f"–{theirs}"
+        return "–" if row.grid else f"–{theirs}"  # of a model that stands there twice, its first row says it
     spread = "" if cell.std is None else f" ± {cell.std:.{digits}f}"
     return f"[{cell.mean:.{digits}f}]({page}#{anchor(column.key)}){spread}{cell.marks}{theirs}"
 

@@ -134,7 +134,7 @@ def read_table(name: str) -> Table:
         ]
         rows = [_row(each, settings, f"{name}, rows {k}") for k, each in enumerate(document.pop("rows"))]
         paper = {row.key: row.paper for row in rows}  # of a model, whichever grid of ours its settings are chosen from
-        rows = [replace(row, paper=row.paper or paper.get(row.model, {})) if row.grid else row for row in rows]
+        rows = [replace(row, paper=paper.get(row.model, {})) if _only_grid(row, settings) else row for row in rows]
         described = {"title": item, "about": ""} | document
         table = from_json(Table, described, name, only_known=True, columns=tuple(columns), rows=tuple(rows))
         _check_settings_at(table, name)
@@ -143,6 +143,11 @@ def read_table(name: str) -> Table:
         raise InputError(f"{error}; a table has the form {FORM}") from None
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{name}: is not a table ({error}); it has the form {FORM}") from None
+
+
+def _only_grid(row: Row, settings: Mapping[str, Any]) -> bool:
+    """Whether a row is the model itself, but for the grid that its settings are chosen from."""
+    return bool(row.grid and not row.paper and row.settings == taken_by(row.model, settings))
 
 
 def _check_settings_at(table: Table, name: str) -> None:

@@ -2,14 +2,14 @@
 
 The network knows what features and neighbourhoods mean, the machine which colours were there; they err differently. The
 network is trained as ever; when its best epoch is known, a machine is fitted on the same training items. Its depth (up
-to the network's) and penalty are those with the least loss on items that it has not learned from: on the training
-items, fold by fold, or on the validation items. Each voice is scaled to outputs that it can stand for
-(`wlhn.models.machines.calibration`), the machine by those same items, the network by the validation items:
+to the network's) and penalty are those with the least loss on held-out items: the training items, fold by fold, or the
+validation items. Each voice is calibrated (`wlhn.models.machines.calibration`), the machine on those same items, the
+network on the validation items:
 
     output = (1 − w) s_network z_network + w s_machine z_machine.
 
-So whoever is surer with reason has more of a say. The share w of the machine is given, or chosen on the validation
-items.
+So a voice that is confident with good reason counts for more. The share w of the machine is given, or chosen on the
+validation items.
 
 Where nodes carry measured numbers no two have the same colour. The machine may then see clusters of them instead, while
 the network sees the numbers.
@@ -17,6 +17,7 @@ the network sees the numbers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, fields
@@ -30,8 +31,8 @@ from torch import Tensor, nn
 
 from wlhn.batching.colour_batch import ColourBatch
 from wlhn.errors import InputError
-from wlhn.models.machines.calibration import Loss, calibration
-from wlhn.models.machines.choice import Items, held_out_together, least_loss
+from wlhn.models.machines.calibration import FURTHEST, Loss, calibration
+from wlhn.models.machines.choice import Items, folds_of, least_loss
 from wlhn.models.machines.clusters import Clusters, rows_of_nodes
 from wlhn.models.machines.shared_fits import Chosen, LearnedFrom, chosen_once
 from wlhn.models.machines.subtree import WLOA, WLSVM
@@ -46,14 +47,15 @@ from wlhn.ops.level import Points
 from wlhn.options.option import option
 
 TREES: dict[str, type[TreeMachine]] = {"wl-oa": WLOA, "wl-svm": WLSVM, "wl-linear": WLLinear}
-PENALTIES = (1.0, 0.1, 10.0, 100.0)  # of equally good ones, the first
+PENALTIES = (0.1, 1.0, 10.0, 100.0)
 LINEAR_PENALTIES = PENALTIES[:-1]  # the largest takes a linear machine minutes where graphs are many
 WEIGHTS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9, 0.0)  # of equally good ones, the first
 TREE = "tree_voice."
 CLUSTERS = "clusters."
 NUMBERS = ("svm_penalty", "tree_weight", "network_scale", "machine_scale")
+LARGEST = math.exp(FURTHEST)  # of these
 CHOSEN = ("rounds", *NUMBERS)  # beside what the machine itself remembers
-PartOfTraining = Callable[[NDArray[Any]], ColourBatch]  # the batch of some training items, by their places in it
+PartOfTraining = Callable[[NDArray[Any]], ColourBatch]  # the batch of the training items at these positions
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class TwoVoicesOptions(WLHNOptions):
     tree_folds: int = option(
         5,
         "Folds of the training items by which the machine's depth and penalty are chosen; 0: by the validation items, "
-        "which is quicker, and as good where these are hundreds.",
+        "which is quicker.",
         at_least=0,
     )
     tree_weight: float = option(
@@ -104,7 +106,7 @@ class TwoVoices(Model):
         self.network = WLHN(in_channels, out_channels, edge_channels=self.edge_channels, **of_network)
         self.machine: TreeMachine | None = None
         self.clusters: Clusters | None = None
-        self.penalty, self.weight = 1.0, self.options.tree_weight
+        self.svm_penalty, self.tree_weight = 1.0, self.options.tree_weight
         self.network_scale = self.machine_scale = 1.0
 
     def run_on_colours(self, batch: ColourBatch) -> Tensor:
@@ -112,7 +114,7 @@ class TwoVoices(Model):
         network = self.network.run_on_colours(batch)
         if self.machine is None or self.training:
             return network
-        return self._together(network, self.machine.run_on_colours(self.seen_by_machine(batch)), self.weight)
+        return self._together(network, self.machine.run_on_colours(self.seen_by_machine(batch)), self.tree_weight)
 
     def levels(self, batch: ColourBatch) -> Iterator[tuple[Points, Tensor]]:
         """The network's points and features, depth by depth."""
@@ -139,7 +141,7 @@ class TwoVoices(Model):
         if self.machine is None or self.training:
             return network
         seen = x if self.clusters is None else self.clusters.encode(x)
-        return self._together(network, self.machine(seen, edge_index, batch, edge_attr), self.weight)
+        return self._together(network, self.machine(seen, edge_index, batch, edge_attr), self.tree_weight)
 
     def check_targets(self, y: Tensor, task: str) -> None:
         """A machine can learn from these targets; said before the network is trained."""
@@ -178,37 +180,33 @@ class TwoVoices(Model):
         asked = LearnedFrom(train, valid, y, valid_y, task, self._kind_of_machine)
         chosen = chosen_once(asked, lambda: self._choose(asked, part, loss))
         self.machine = copy(chosen.machine)  # others have it too, and it changes when it is asked what it remembers
-        self.penalty, self.machine_scale = chosen.penalty, chosen.scale
+        self.svm_penalty, self.machine_scale = chosen.penalty, chosen.scale
         self.network_scale = calibration(network, valid_y, loss)
-        self.weight = self.options.tree_weight
+        self.tree_weight = self.options.tree_weight
         if self.options.choose_weight:
             said = self.machine.run_on_colours(self.seen_by_machine(valid))
-            self.weight = max(WEIGHTS, key=lambda weight: score(self._together(network, said, weight)))
-        return {"rounds": self.machine.options.rounds, "svm_penalty": self.penalty, "tree_weight": self.weight}
+            self.tree_weight = max(WEIGHTS, key=lambda weight: score(self._together(network, said, weight)))
+        numbers = {name: getattr(self, name) for name in ("svm_penalty", "tree_weight")}
+        return {"rounds": self.machine.options.rounds, **numbers}
 
     @property
-    def _kind_of_machine(self) -> tuple[str, int, int, int]:
+    def _kind_of_machine(self) -> tuple[Any, ...]:
         options = self.options
-        return options.tree_machine, options.tree_clusters, options.num_layers, options.tree_folds
+        kind = options.tree_machine, options.tree_clusters, options.num_layers, options.tree_folds
+        return *kind, self.out_channels
 
     def _choose(self, given: LearnedFrom, part: PartOfTraining, loss: Loss) -> Chosen:
         y, task = given.y, given.task
-        train, valid = (
-            Items(self.seen_by_machine(given.train), y),
-            Items(self.seen_by_machine(given.valid), given.valid_y),
-        )
+        train = Items(self.seen_by_machine(given.train), y)
 
-        def items(places: NDArray[Any]) -> Items:
-            return Items(self.seen_by_machine(part(places)), y[places])
+        def items(positions: NDArray[Any]) -> Items:
+            return Items(self.seen_by_machine(part(positions)), y[positions])
 
-        folds = held_out_together(y, task, self.options.tree_folds)
-        rest = (np.setdiff1d(np.arange(len(y)), places) for places in folds)
-        pairs = ((items(others), items(places)) for others, places in zip(rest, folds, strict=True))
+        pairs = [(items(rest), items(held_out)) for rest, held_out in folds_of(y, task, self.options.tree_folds)]
+        pairs = pairs or [(train, Items(self.seen_by_machine(given.valid), given.valid_y))]
         penalties = LINEAR_PENALTIES if self.options.tree_machine == "wl-linear" else PENALTIES
         candidates = list(product(range(self.options.num_layers + 1), penalties))
-        best, scale = least_loss(
-            candidates, lambda each: self._machine(*each), pairs if folds else [(train, valid)], task, loss
-        )
+        best, scale = least_loss(candidates, lambda each: self._machine(*each), pairs, task, loss)
         return Chosen(train.fitted(self._machine(*best), task), best[1], scale)
 
     def seen_by_machine(self, batch: ColourBatch) -> ColourBatch:
@@ -222,12 +220,14 @@ class TwoVoices(Model):
         machine.takes_votes = False  # votes can be neither calibrated nor divided among colours
         return machine
 
-    def _together(self, network: Tensor, tree: Tensor, w: float) -> Tensor:
-        return (1 - w) * self.network_scale * network + w * self.machine_scale * tree.to(network.dtype)
+    def _together(self, network: Tensor, tree: Tensor, weight: float) -> Tensor:
+        share, machine_share = self.shares(weight)
+        return share * network + machine_share * tree.to(network.dtype)
 
-    def shares(self) -> tuple[float, float]:
-        """How much of the network's, and of the machine's, outputs is in the answer."""
-        return (1 - self.weight) * self.network_scale, self.weight * self.machine_scale
+    def shares(self, weight: float | None = None) -> tuple[float, float]:
+        """How much of the network's, and of the machine's, outputs is in the answer; with another weight, would be."""
+        w = self.tree_weight if weight is None else weight
+        return (1 - w) * self.network_scale, w * self.machine_scale
 
     def outputs_of_decisions(self) -> tuple[Any, Any]:
         """(constant (outputs,), slope (machines, outputs)) of the machine's outputs as a function of its decision
@@ -240,8 +240,7 @@ class TwoVoices(Model):
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
         state = dict(super().state_dict(*args, **kwargs))
         if self.machine is not None:
-            values = self.penalty, self.weight, self.network_scale, self.machine_scale
-            numbers = {name: torch.tensor(x, dtype=torch.float64) for name, x in zip(NUMBERS, values, strict=True)}
+            numbers = {name: torch.tensor(getattr(self, name), dtype=torch.float64) for name in NUMBERS}
             numbers |= {"rounds": torch.tensor(self.machine.options.rounds)}
             if self.clusters is not None:
                 numbers |= {CLUSTERS + name: tensor for name, tensor in self.clusters.to_tensors().items()}
@@ -255,8 +254,8 @@ class TwoVoices(Model):
         if tree:
             try:
                 self.machine = self._fitted_machine(tree)
-                numbers = (float(tree[name]) for name in NUMBERS)
-                self.penalty, self.weight, self.network_scale, self.machine_scale = numbers
+                for name in NUMBERS:
+                    setattr(self, name, float(tree[name]))
             except InputError as error:
                 raise InputError(f"{TREE}{error}") from None
         network = {name: part for name, part in state_dict.items() if not name.startswith(TREE)}
@@ -269,8 +268,8 @@ class TwoVoices(Model):
                 raise InputError(f"{name}: is missing")
         within("rounds", shaped("rounds", state["rounds"], ()), 0, self.options.num_layers + 1)
         for name in NUMBERS:
-            if not float(shaped(name, state[name], (), (torch.float64,))) >= 0:
-                raise InputError(f"{name}: must be 0 or more, found {float(state[name])}")
+            if not 0 <= float(shaped(name, state[name], (), (torch.float64,))) <= LARGEST:
+                raise InputError(f"{name}: must be from 0 to {LARGEST:.0f}, found {float(state[name])}")
         if not float(state["tree_weight"]) < 1:
             raise InputError(f"tree_weight: must be below 1, found {float(state['tree_weight'])}")
         clusters = {name.removeprefix(CLUSTERS): part for name, part in state.items() if name.startswith(CLUSTERS)}

@@ -87,8 +87,9 @@ class FitsAfterwards(Protocol):
     def check_targets(self, y: Tensor, task: str) -> None:
         """What it fits afterwards can learn from these targets, or an `InputError`: asked before the training."""
 
-    def fit_afterwards(self, train: ColourBatch, valid: ColourBatch, **targets: Any) -> dict[str, float]:
-        """Learn from training items; choose on validation items, and say what was chosen, by name."""
+    def fit_afterwards(self, train: ColourBatch, valid: ColourBatch, **given: Any) -> dict[str, float]:
+        """Learn from training items and say what was chosen, by name. `given` are y, valid_y and task, part (a batch of
+        some training items, by position), loss (of outputs and targets) and score (of outputs for validation items)."""
 
 
 @runtime_checkable

@@ -236,7 +236,7 @@ class _Run:
         self.model.load_state_dict(self.best_state)
         self.model.cpu()
         best, chosen = self.best, dict[str, float]()
-        if isinstance(self.model, FitsAfterwards):
+        if isinstance(self.model, FitsAfterwards) and self.team.size == 1:  # a team hands over to one process
             best, chosen = self._fit_afterwards(self.model, best)
         some = self.problem.split.train[: REPORTED * self.settings.batch_size]
         numerics = numerical_report(self.model, self.problem.stream(some), self.first_nan)
@@ -255,11 +255,11 @@ class _Run:
             found = problem.score(valid.items, outputs * problem.scale + problem.shift)
             return METRICS[problem.metric].rank(found)
 
-        def part(places: NDArray[Any]) -> Any:
-            loader = problem.batches(train.items[places])
+        def part(positions: NDArray[Any]) -> Any:
+            loader = problem.batches(train.items[positions])
             return loader.collate(loader.index).inputs
 
-        task = problem.dataset.task
+        task = problem.dataset.task  # without class weights: what is calibrated are probabilities as they are
         targets = {"y": problem.targets(train), "valid_y": problem.targets(valid), "task": task}
         chosen = model.fit_afterwards(
             train.inputs, valid.inputs, **targets, part=part, loss=partial(loss, task), score=score

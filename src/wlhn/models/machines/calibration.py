@@ -1,9 +1,9 @@
-"""Outputs that a model can stand for: scaled so that items it has not learned from are the least surprising.
+"""Calibrated outputs: scaled so that held-out items are the least surprising.
 
     s = argmin  n · loss(s z, y) + (log s)²/2
 
 is the temperature of Guo et al. ("On calibration of modern neural networks", ICML 2017), as 1/s, for any task's loss.
-The second term is the prior of a factor about 1. It keeps s finite where all of a few items are answered right, and
+The second term is a log-normal prior centred on 1. It keeps s finite where all of a few items are answered right, and
 weighs nothing where items are many.
 """
 
@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+import torch
 from torch import Tensor
 
 Loss = Callable[[Tensor, Tensor], Tensor]  # (outputs, targets) → their mean loss
@@ -19,9 +21,8 @@ FURTHEST = 8.0  # from 1, as a logarithm
 
 
 def calibration(outputs: Tensor, y: Tensor, loss: Loss) -> float:
-    """The factor s for the outputs z of a model.
+    """The factor s for the outputs z of a model; unknown targets (NaN) do not count.
 
-    >>> import torch
     >>> from torch.nn.functional import cross_entropy
     >>> z, y = torch.tensor([[0.0, 3.0]]).repeat(400, 1), torch.tensor([0] + [1] * 3).repeat(100)
     >>> sure_of_three_in_four = calibration(z, y, cross_entropy)
@@ -30,7 +31,14 @@ def calibration(outputs: Tensor, y: Tensor, loss: Loss) -> float:
     """
     from scipy.optimize import minimize_scalar
 
-    def surprise(log_s: float) -> float:
-        return len(outputs) * float(loss(math.exp(log_s) * outputs, y)) + log_s**2 / 2
+    known = y.numel() - int(torch.isnan(y).sum())
 
-    return math.exp(minimize_scalar(surprise, bounds=(-FURTHEST, FURTHEST), method="bounded").x)
+    def surprise(log_s: float) -> float:
+        return known * float(loss(math.exp(log_s) * outputs, y)) + log_s**2 / 2
+
+    best = minimize_scalar(surprise, bounds=(-FURTHEST, FURTHEST), method="bounded").x
+    # Outputs near 0 have a second valley, at s near 1, where the prior is: see whether another one is deeper.
+    near = min(np.linspace(-FURTHEST, FURTHEST, 17), key=surprise)
+    if surprise(near) < surprise(best):
+        best = minimize_scalar(surprise, bounds=(near - 1, near + 1), method="bounded").x
+    return math.exp(best)

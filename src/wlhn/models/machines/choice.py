@@ -1,6 +1,6 @@
-"""Which of several machines: the one with the least loss on items that it has not learned from.
+"""Which of several machines: the one with the least loss on held-out items.
 
-The loss is that of calibrated outputs, so that machines whose decision values have other units can be compared.
+The loss is that of calibrated outputs, so that machines whose decision values have different units can be compared.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from torch import Tensor
 from wlhn.batching.colour_batch import ColourBatch
 from wlhn.data.splits import stratified_folds
 from wlhn.models.machines.calibration import Loss, calibration
-from wlhn.nn.machine import TASKS
 from wlhn.nn.tree_machine import TreeMachine
 
 SEED = 0  # of machines and folds, whatever the network's: all runs on a split have the same machine, fitted once
@@ -64,15 +63,16 @@ def least_loss(
     return candidates[best], scales[best]
 
 
-def held_out_together(y: Tensor, task: str, folds: int) -> list[NDArray[Any]]:
-    """Places of the items of each fold, so many that every class is there to learn from each time; none where that
-    leaves fewer than two.
+def folds_of(y: Tensor, task: str, folds: int) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    """(positions to learn from, positions held out) for each fold. Of a classification, there are no more folds than
+    items of the rarest class, so that every class can be learned each time; none where that leaves fewer than two.
 
-    >>> [places.tolist() for places in held_out_together(torch.tensor([0, 0, 1, 1, 1]), "classification", 5)]
+    >>> [held_out.tolist() for _, held_out in folds_of(torch.tensor([0, 0, 1, 1, 1]), "classification", 5)]
     [[0, 2], [1, 3, 4]]
-    >>> held_out_together(torch.tensor([0, 0, 1]), "classification", 5)
+    >>> folds_of(torch.tensor([0, 0, 1]), "classification", 5)
     []
     """
-    least = int(np.unique(y.numpy(), return_counts=True)[1].min()) if task == TASKS[0] else len(y)
+    least = int(np.unique(y.numpy(), return_counts=True)[1].min()) if task == "classification" else len(y)
     folds = min(folds, least)
-    return [split.test for split in stratified_folds(y.numpy(), folds=folds, seed=SEED)] if folds > 1 else []
+    held_out = [split.test for split in stratified_folds(y.numpy(), folds=folds, seed=SEED)] if folds > 1 else []
+    return [(np.setdiff1d(np.arange(len(y)), each), each) for each in held_out]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -31,13 +31,14 @@ class LearnedFrom:
     y: Tensor
     valid_y: Tensor
     task: str
-    kind: tuple[str, int, int, int]  # of machine, clusters, layers, folds
+    kind: tuple[Any, ...]  # options of the machine, and how many outputs it has
 
     def same_as(self, other: LearnedFrom) -> bool:
         """Whether both are about the same graphs of one hierarchy, with the same features and targets."""
         if (self.task, self.kind) != (other.task, other.kind):
             return False
-        if not (torch.equal(self.y, other.y) and torch.equal(self.valid_y, other.valid_y)):
+        targets = ((self.y, other.y), (self.valid_y, other.valid_y))
+        if not all(np.array_equal(one.numpy(), two.numpy(), equal_nan=True) for one, two in targets):
             return False
         return _same_graphs(self.train, other.train) and _same_graphs(self.valid, other.valid)
 
