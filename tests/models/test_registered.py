@@ -26,7 +26,8 @@ from wlhn.runs.run_folder import load_run
 from wlhn.training.settings import Settings
 
 OPTIONS = [  # each option away from its default, so that no branch goes unseen
-    ("two-voices", {"tree_machine": "wl-linear", "tree_clusters": 2, "tree_weight": 0.2, "choose_weight": True}),
+    ("two-voices", {"tree_machine": "wl-linear", "tree_clusters": 2, "tree_folds": 2, "tree_weight": 0.2}),
+    ("two-voices", {"choose_weight": True}),
     ("gin", {"learn_epsilon": True}),
     ("gat", {"attention_heads": 2}),
     ("graphsage", {"aggregation": "max"}),
