@@ -271,11 +271,17 @@ def test_clusters_keep_the_edges_of_their_own_batch() -> None:
         assert batch.edge_x.max() == 2 * scale
 
 
-def test_jobs_of_a_split_share_their_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+def counted_fits(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The machines that are fitted from now on, none of them known before."""
     monkeypatch.setattr("wlhn.models.machines.shared_fits._last", None)
     fits: list[object] = []
     learn = WLOA.fit_on_colours
     monkeypatch.setattr(WLOA, "fit_on_colours", lambda self, *a, **k: fits.append(self) or learn(self, *a, **k))
+    return fits
+
+
+def test_jobs_of_a_split_share_their_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    fits = counted_fits(monkeypatch)
     one = problem()
     first, second = fit(one, seed=0).model, fit(one.but(Settings.of("two-voices", **SIZE, dropout=0.5)), seed=1).model
     once = 3 * 4 * 5 + 1  # depths 0 to 2, four penalties, five folds; and the one that was chosen
@@ -294,10 +300,7 @@ def test_jobs_of_a_split_share_their_machines(monkeypatch: pytest.MonkeyPatch) -
 
 def fits_of_two(monkeypatch: pytest.MonkeyPatch, first: Dataset, second: Dataset) -> list[int]:
     """How many machines are fitted for a network on one data set, and then for one on another."""
-    monkeypatch.setattr("wlhn.models.machines.shared_fits._last", None)
-    fits: list[object] = []
-    learn = WLOA.fit_on_colours
-    monkeypatch.setattr(WLOA, "fit_on_colours", lambda self, *a, **k: fits.append(self) or learn(self, *a, **k))
+    fits = counted_fits(monkeypatch)
     counted = []
     for dataset in (first, second):
         fit(Problem(dataset, SPLIT, Settings.of("two-voices", **SIZE, tree_folds=0)), seed=len(counted))
