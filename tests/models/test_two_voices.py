@@ -29,6 +29,7 @@ from wlhn.runs.train import train
 from wlhn.training.fit import fit
 from wlhn.training.problem import Problem
 from wlhn.training.settings import Settings
+from wlhn.training.team import Team
 
 MUTAG = load("MUTAG")
 SPLIT = stratified_folds(MUTAG.y)[0]
@@ -109,6 +110,23 @@ def test_a_class_of_one_training_item_is_never_held_out() -> None:
         for folds in (5, 0)
     ]
     assert chosen[0] == chosen[1]
+
+
+def test_a_linear_machine_without_common_colours_says_what_helps() -> None:
+    """Nodes all have a number of their own, so no two graphs have a colour in common."""
+    own = replace(MUTAG.graphs, x=np.arange(float(MUTAG.graphs.num_nodes))[:, None])
+    settings = Settings.of("two-voices", **SIZE, tree_machine="wl-linear", inputs="features")
+    with pytest.raises(InputError, match=r"wl-linear: no colour is in 2 of the \d+ graphs .* clusters of numbers"):
+        fit(Problem(replace(MUTAG, graphs=own), SPLIT, settings), seed=0)
+
+
+def test_a_worker_of_a_team_leaves_the_machine_to_the_process_that_takes_over() -> None:
+    class OneOfTwo(Team):
+        size = 2
+
+    model = fit(problem(), seed=0, team=OneOfTwo()).model
+    assert isinstance(model, TwoVoices)
+    assert model.machine is None
 
 
 def test_one_fold_is_refused() -> None:

@@ -59,8 +59,9 @@ class WLLinear(TreeMachine):
         tree, counts = whole.pruned(hierarchy, self.options.min_graphs)
         if not counts.num_known:
             raise InputError(
-                f"min_graphs: no colour is in {self.options.min_graphs} training graphs, so there is nothing to learn "
-                "from; set it to 1, or take features that nodes have in common"
+                f"wl-linear: no colour is in {self.options.min_graphs} of the {hierarchy.num_graphs} graphs that it is "
+                "given to learn from; take features that nodes have in common, bins or clusters of numbers, or, with "
+                "the model wl-linear, min_graphs=1"
             )
         steps = largest_counts(counts.matrix) if self.options.code == "thermometer" else None
         features = for_scikit_learn(self._features(ColourCounts.of_new(tree, hierarchy), steps))
