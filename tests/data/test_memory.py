@@ -68,6 +68,18 @@ def test_new_graphs_have_the_columns_of_the_old() -> None:
     assert graphs.edge_label.tolist() == [-1, -1]  # type: ignore[union-attr]
 
 
+def test_attributes_are_told_apart_by_their_names_not_their_order() -> None:
+    old, new = nx.path_graph(2), nx.path_graph(2)
+    for graph, order in ((old, ("mass", "charge")), (new, ("charge", "mass"))):
+        for name in order:
+            nx.set_node_attributes(graph, {0: 1.0, 1: 2.0} if name == "mass" else {0: -1.0, 1: -2.0}, name)
+            nx.set_edge_attributes(graph, 1.0 if name == "mass" else -1.0, name)
+    graphs, columns = graphs_in_memory([old])
+    again, _ = graphs_in_memory([new], columns)
+    np.testing.assert_array_equal(again.x, graphs.x)
+    np.testing.assert_array_equal(again.edge_attr, graphs.edge_attr)
+
+
 def test_targets_in_memory_may_be_unknown() -> None:
     graphs = [nx.path_graph(n) for n in range(2, 6)]
     for y in (["a", None, "b", "a"], ["a", float("nan"), "b", "a"], np.array(["a", None, "b", "a"], object)):

@@ -243,6 +243,8 @@ def test_ogb_is_scored_by_its_own_evaluator(tmp_path: Path) -> None:
     (split, *_) = ten_fold(data, 0)
     y = data.y[:, None].astype(np.float32)
     molecules = replace(data, name="ogbg-molhiv", y=y, task="binary", classes=(), targets=("active",), splits=(split,))
+    with pytest.raises(InputError, match="metric ap: the protocol ogb scores test items its own way"):
+        Evaluation(molecules, [Settings.of(**SMALL, metric="ap")], tmp_path, protocol="ogb")
     outcome = Evaluation(molecules, [Settings.of(**SMALL, epochs=3)], tmp_path, protocol="ogb").run()
     assert outcome.metric == "rocauc"
     assert len(outcome.splits[0].test_scores) == 10
@@ -293,6 +295,15 @@ def test_a_grid_is_like_another_where_it_does_not_say_otherwise(tmp_path: Path) 
     lean = read_grid("lean", "gin", "graph", {"epochs": 7, "dropout": 0.25})
     assert read_grid(str(grid), "gin", "graph") == lean
     assert read_grid(str(grid), "wl-oa", "graph") == read_grid("lean", "wl-oa", "graph")
+    # A later part may also fix what another varies, alone or together with others, or vary what another fixes.
+    grid.write_text(json.dumps({"like": "lean", "settings": {"num_layers": 3}}))
+    assert {settings.options.num_layers for settings in read_grid(str(grid), "gin", "graph")} == {3}
+    grid.write_text(json.dumps({"like": "fair", "grid": {"learning_rate": [0.1, 0.2]}}))
+    fair = [settings.training for settings in read_grid(str(grid), "gin", "node")]
+    assert {each.learning_rate for each in fair} == {0.1, 0.2}
+    assert {each.weight_decay for each in fair} == {0.005, 0.0}
+    grid.write_text(json.dumps({"grid": {"num_layers": [2, 4]}, "levels": {"node": {"settings": {"num_layers": 1}}}}))
+    assert [settings.options.num_layers for settings in read_grid(str(grid), "gin", "node")] == [1]
     grid.write_text(json.dumps({"like": "grid.json"}))
     with pytest.raises(InputError, match=r"like: must be defaults, fair, lean, paper or wide, found 'grid\.json'"):
         read_grid(str(grid), "gin", "graph")
@@ -328,11 +339,12 @@ def test_a_grid_imports_no_other_model() -> None:
 
 
 def test_paired_tests_see_a_shift_and_no_difference() -> None:
-    def outcome(scores: Any, splits_hash: str = "h") -> Outcome:
-        settings = Settings.of(**SMALL)
+    settings = Settings.of(**SMALL)
+
+    def outcome(scores: Any, splits_hash: str = "h", metric: str = "accuracy") -> Outcome:
         plan = Plan("D", "d", "wlhn", "ten-fold", "test", (settings,), 0, splits_hash, None, 1)
         splits = tuple(SplitOutcome("s", 90, 10, settings, (0.5,), (float(score),), (1,)) for score in scores)
-        return Outcome(plan, "accuracy", splits, Visited(1, 0, 0, 0), 0.0, 0, Work(10, 1.0, "v"))
+        return Outcome(plan, metric, splits, Visited(1, 0, 0, 0), 0.0, 0, Work(10, 1.0, "v"))
 
     random = np.random.default_rng(0)
     a = random.normal(0.8, 0.05, 10)
@@ -343,6 +355,28 @@ def test_paired_tests_see_a_shift_and_no_difference() -> None:
     assert (same.wilcoxon_p, same.corrected_t_p, same.difference) == (1, 1, 0)
     with pytest.raises(InputError, match="splits_hash is h here and g there"):
         compare(outcome(a), outcome(a, "g"))
+    for metric, better in (("accuracy", 10), ("mse", 0)):  # a larger error is worse
+        found = compare(outcome(a + 0.05, metric=metric), outcome(a, metric=metric))
+        assert (found.better, found.worse) == (better, 10 - better)
+    many = outcome(a[:1])
+    runs = SplitOutcome("s", 90, 10, settings, (0.5,) * 10, tuple(a.tolist()), tuple(range(10)))
+    many = replace(many, plan=replace(many.plan, final_runs=10), splits=(runs,))
+    with pytest.raises(InputError, match="1 split × 10 runs here and 10 splits × 1 there"):
+        compare(many, outcome(a))
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_an_answer_that_is_no_number_is_a_failure_and_no_score(task: str, tmp_path: Path) -> None:
+    data = tiny(60)
+    (split, *_) = ten_fold(data, 0)
+    x = np.ones((data.graphs.num_nodes, 1), np.float32)
+    x[data.graphs.node_ptr[split.test[0]]] = 3e38
+    data = replace(data, graphs=replace(data.graphs, x=x, node_label=None), inputs=("x",), splits=(split,))
+    if task == "regression":
+        data = replace(data, y=data.y.astype(np.float32), task="regression", classes=(), targets=("y",))
+    settings = Settings.of("gin", hidden_channels=8, num_layers=2, epochs=1, standardise=False)
+    with pytest.raises(InputError, match=f"graph {split.test[0]}: the model's answer is not a finite number"):
+        Evaluation(data, [settings], tmp_path, protocol="fixed-splits", final_runs=1).run()
 
 
 def test_outcomes_keep_what_they_say_on_disk(data: Path, tmp_path: Path) -> None:

@@ -106,6 +106,25 @@ def test_the_printed_command_makes_the_cell_again(whole: Path, tmp_path: Path) -
     assert numbers(tmp_path) == numbers(whole)
 
 
+def test_a_table_of_ones_own_is_made_again_by_its_command_and_checked_with_its_seed(tmp_path: Path) -> None:
+    own = tmp_path / "own.json"
+    table = {"title": "Own", "about": "A test.", "protocol": "fixed-splits", "level": "node"}
+    table |= {"columns": [{"key": "ER-effective-size-0.008"}], "rows": [{"name": "MLP", "model": "mlp"}]}
+    own.write_text(json.dumps(table))
+    given = ["reproduce", own, "--out", tmp_path / "first", "--splits", "1", "--seed", "1", "--grid", "defaults"]
+    ran = wlhn(*given)
+    assert ran.code == 0, ran.err
+    checked = wlhn("reproduce", own, "--out", tmp_path / "first", "--check", "1")
+    assert checked.code == 0, checked.out + checked.err
+    write_report(tmp_path / "first", tmp_path / "RESULTS.md", [str(own)])
+    (line,) = re.findall(
+        r"`(wlhn reproduce \S+ --dataset .*?)`", (tmp_path / "first" / "own" / "README.md").read_text()
+    )
+    ran = wlhn(*shlex.split(line)[1:-1], tmp_path / "again")
+    assert ran.code == 0, ran.err
+    assert numbers(tmp_path / "again") == numbers(tmp_path / "first")
+
+
 def test_a_check_finds_a_result_that_comes_out_differently(whole: Path, grid: Path, tmp_path: Path) -> None:
     """Without jobs, as in a clone: all final runs are the same again; the least change of one is found, and named."""
     shutil.copytree(whole, tmp_path, ignore=shutil.ignore_patterns("jobs"), dirs_exist_ok=True)

@@ -15,7 +15,7 @@ from tiny import tiny
 
 import wlhn
 from wlhn import OptimalAssignmentKernel, TreeWasserstein, WLFeatures, WLKernel
-from wlhn.data import Dataset, load
+from wlhn.data import Dataset, as_dataset, load
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, to_networkx, to_pyg
 from wlhn.kernels import dense
@@ -137,6 +137,46 @@ def test_text_labels_mean_the_same_in_new_graphs() -> None:
     kernel.fit([numbers, numbers])
     with pytest.raises(InputError, match="node labels: expected numbers as in the fit, found text"):
         kernel.transform(graphs)
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+@pytest.mark.parametrize(("names", "start"), [(("label", "ring"), "label"), (("element", "ring"), "features")])
+def test_several_columns_of_text_mean_the_same_in_new_graphs(kind: Any, names: tuple[str, str], start: str) -> None:
+    """As if all had been there from the start, whatever categories new graphs have or lack, in whatever order."""
+
+    def path(first: str, second: str, names: tuple[str, str] = names) -> nx.Graph:
+        graph = nx.path_graph(len(first))
+        for name, values in zip(names, (first, second) if names[1] == "ring" else (second, first), strict=True):
+            nx.set_node_attributes(graph, dict(enumerate(values)), name)
+        return graph
+
+    fitted = [path("CO", "ab"), path("CCO", "abb")]
+    new = [path("NO", "ab"), path("O", "b"), path("CO", "ab", (names[1], names[0]))]
+    everything = kind(1, start=start).fit_transform(fitted + new)
+    np.testing.assert_allclose(kind(1, start=start).fit(fitted).transform(new), everything[2:, :2])
+
+
+def test_categories_of_another_data_set_are_refused() -> None:
+    def data(values: str) -> Dataset:
+        graph = nx.path_graph(len(values))
+        nx.set_node_attributes(graph, dict(enumerate(values)), "ring")
+        nx.set_node_attributes(graph, dict(enumerate(values)), "kind")
+        return as_dataset([graph, graph], [0, 1])
+
+    kernel = WLKernel(1, start="features").fit(data("ab"))
+    assert kernel.transform(data("ba")).shape == (2, 2)
+    with pytest.raises(InputError, match="columns ring and kind: their categories are not those of the fit"):
+        kernel.transform(data("bc"))
+
+
+def test_graphs_without_edges_have_no_labels_of_edges_to_lack() -> None:
+    atom, bond = nx.empty_graph(1), nx.path_graph(2)
+    for graph in (atom, bond):
+        nx.set_node_attributes(graph, "C", "label")
+    nx.set_edge_attributes(bond, "single", "label")
+    for kind in KERNELS:
+        everything = kind(1, edge_labels=True).fit_transform([bond, bond, atom])
+        np.testing.assert_allclose(kind(1, edge_labels=True).fit([bond, bond]).transform([atom]), everything[2:, :2])
 
 
 def test_they_work_in_scikit_learns_tools(data: Dataset) -> None:

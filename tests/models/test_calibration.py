@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from wlhn.models.machines.calibration import calibration
+from wlhn.models.machines.calibration import FURTHEST, calibration
 from wlhn.training.loss import loss
 
 
@@ -36,3 +36,10 @@ def test_unknown_targets_do_not_count() -> None:
     alone, beside = (calibration(*given, partial(loss, "binary")) for given in ((outputs, y), more))
     assert alone == pytest.approx(beside, rel=1e-4)
     assert alone < 5  # all are right, but three are few
+
+
+def test_the_factor_stays_in_the_range_that_a_folder_may_hold() -> None:
+    """Outputs that are tiny and always right would have an even larger one."""
+    y = torch.tensor([0, 1]).repeat(500)
+    outputs = torch.stack([1.0 - 2 * y, 2.0 * y - 1], dim=1) * 3e-4
+    assert 0.9 * np.exp(FURTHEST) < calibration(outputs, y, partial(loss, "classification")) <= np.exp(FURTHEST)

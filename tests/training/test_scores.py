@@ -1,5 +1,6 @@
 """Metrics against scikit-learn's own and against counting; what is chosen; weights of classes."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -191,6 +192,34 @@ def test_targets_mean_what_they_meant_to_the_model(run: tuple[Dataset, Trained, 
         score(trained, Dataset("none", data.graphs, np.empty((60, 0)), "graph", "none"))
     with pytest.raises(InputError, match="and the model was trained on"):
         score(trained, Dataset("numbers", data.graphs, data.y.astype(np.float32), "graph", "regression"))
+
+
+def test_answers_that_round_to_certainty_are_still_told_apart(tmp_path: Path) -> None:
+    """A sigmoid in single precision is 1 from 17 on, so scores are made of logits."""
+    data = tiny(40)
+    y = data.y[:, None].astype(np.float32)
+    data = replace(data, y=y, task="binary", classes=(), targets=("active",))
+    trained = train(data, Settings.of(**SMALL), tmp_path / "run").trained
+    before = score(trained, data).metrics["rocauc"]
+    trained = replace(trained, shift=trained.shift + 40.0)
+    (part,) = trained.predict(data.graphs)
+    assert (part.outputs == 1).all()
+    assert score(trained, data).metrics["rocauc"] == pytest.approx(before, abs=0.02)
+    assert before != 0.5
+
+
+def test_the_validation_loss_is_the_mean_over_known_targets() -> None:
+    """Whatever the batches, some of which have fewer of them."""
+    data = tiny(60)
+    y = np.random.default_rng(0).integers(0, 2, (60, 3)).astype(np.float32)
+    y[np.random.default_rng(1).random(y.shape) < 0.6] = np.nan
+    y[:, 0] = data.y
+    data = replace(data, y=y, task="binary", classes=(), targets=("a", "b", "c"))
+    given = Problem(data, stratified_folds(tiny(60).y)[0], Settings.of(**SMALL, batch_size=2))
+    fitted = fit(given, seed=0)
+    items, outputs = given.outputs(fitted.model, given.split.valid)
+    expected = loss("binary", outputs, torch.from_numpy(y[items]))
+    assert fitted.best.valid_loss == pytest.approx(float(expected), rel=1e-5)
 
 
 def test_items_without_a_target_are_not_trained_on_and_not_scored(tmp_path: Path) -> None:

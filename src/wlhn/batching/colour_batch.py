@@ -79,6 +79,16 @@ class ColourBatch:
     def num_rows(self) -> list[int]:
         return [len(self.x), *(len(level.parent) for level in self.levels)]
 
+    def shares_tree_with(self, other: ColourBatch) -> bool:
+        """Whether both are taken from one hierarchy whose colours mean the same: of the same features, those of edges
+        too. Graphs of other features have the same hierarchy where equal ones are equal there as well."""
+        if self.taken_from is None or other.taken_from is None or self.taken_from[0] is not other.taken_from[0]:
+            return False
+        features = ((self.taken_from[2], other.taken_from[2]), (self.edge_x, other.edge_x))
+        return all(
+            one is two or (one is not None and two is not None and torch.equal(one, two)) for one, two in features
+        )
+
     def to(self, device: Any) -> ColourBatch:
         """The same batch on another device."""
 

@@ -49,7 +49,7 @@ def predict(
     trained = load_run(run)
     dataset = reading.load_like(data, trained.columns)
     unseen = Unseen(0, 0, (0,) * (trained.colours.depth + 1))
-    outputs: list[Any] = []
+    logits: list[Any] = []
     streamed = str(out) == "-"
     with progress("predicting", "graph") as advance:
 
@@ -57,7 +57,7 @@ def predict(
             nonlocal unseen
             for part in trained.predict(dataset.graphs):
                 unseen += part.unseen
-                outputs.append(part.outputs)
+                logits.append(part.logits)
                 yield part
                 advance(part.first + len(part.graphs), len(dataset.graphs), "")
 
@@ -69,7 +69,7 @@ def predict(
     has_targets = False
     with suppress(InputError):  # no targets, or none that can be compared
         has_targets = len(targets_for(trained, dataset)) > 0
-    scores = score_answers(trained, dataset, np.concatenate(outputs)) if has_targets else None
+    scores = score_answers(trained, dataset, np.concatenate(logits)) if has_targets else None
     nodes = dataset.graphs.num_nodes
     if json and not streamed:
         scored = None if scores is None else scores.to_json()

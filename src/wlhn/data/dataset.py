@@ -207,9 +207,17 @@ def is_known(y: NDArray[Any], task: Task) -> NDArray[np.bool_]:
 
 
 def labels_of(columns: Sequence[Column], *, edge: bool = False) -> tuple[Any, ...]:
-    """What the codes of node (or edge) labels stand for: the values of the only categorical column, if there is one."""
-    values = [c.values for c in columns if c.edge == edge and c.is_feature and c.kind == "categories"]
-    return values[0] if len(values) == 1 else ()
+    """What the codes of node (or edge) labels stand for."""
+    column = label_column(columns, edge=edge)
+    return () if column is None else column.values
+
+
+def label_column(columns: Sequence[Column], *, edge: bool = False) -> Column | None:
+    """The column that holds labels, where nodes (or edges) have any: the only categorical one, or, of several, that
+    called "label"; the others are 0/1 features."""
+    categories = [c for c in columns if c.edge == edge and c.is_feature and c.kind == "categories"]
+    called = [c for c in categories if c.name == "label"]
+    return next(iter(categories if len(categories) == 1 else called), None)
 
 
 def class_indices(values: ArrayLike) -> tuple[NDArray[np.int64], tuple[Any, ...]]:

@@ -157,6 +157,11 @@ class Vocabulary:
 
     def _edge_values(self, graphs: Graphs) -> NDArray[Any]:
         given = graphs.edge_label if self.edges == "labels" else graphs.edge_attr
+        if given is None and not graphs.num_edges:  # nor anything to label
+            assert self.edge_columns is not None
+            width = self.edge_columns.width if self.edge_filling is None else len(self.edge_filling.means)
+            kind = np.float32 if self.edge_columns.known is None else np.int64
+            return np.empty((0, width), kind)
         if given is None:
             raise InputError(f"graphs have no edge {self.edges}; those that the model was trained on had them")
         return given[:, None] if self.edges == "labels" else given

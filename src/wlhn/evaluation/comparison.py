@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from wlhn.errors import InputError
 from wlhn.evaluation.outcome import Outcome
+from wlhn.training.metrics import METRICS
+from wlhn.words import counted
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Comparison:
     """The first outcome against the second, split by split (or, on a single split, run by run)."""
 
     difference: float  # mean of first − second
-    better: int  # pairs where the first has the higher number
+    better: int  # pairs where the first has the better score
     worse: int
     wilcoxon_p: float
     corrected_t_p: float
@@ -37,7 +39,8 @@ def compare(first: Outcome, second: Outcome) -> Comparison:
     wilcoxon_p = 1.0
     if len(gap) > 1 and gap.any():
         wilcoxon_p = float(stats.wilcoxon(gap, zero_method="zsplit").pvalue)
-    better, worse = int((gap > 0).sum()), int((gap < 0).sum())
+    ahead = METRICS[first.metric].rank(1.0) * gap
+    better, worse = int((ahead > 0).sum()), int((ahead < 0).sum())
     return Comparison(float(gap.mean()), better, worse, wilcoxon_p, corrected_t_p(gap, test_over_train))
 
 
@@ -51,8 +54,9 @@ def paired_differences(first: Outcome, second: Outcome) -> tuple[NDArray[Any], f
         if here != there:
             raise InputError(f"compare: {what} is {here} here and {there} there; compare outcomes on the same splits")
     a, b = _scores(first), _scores(second)
-    if len(a) != len(b):
-        raise InputError(f"compare: {len(a)} runs here and {len(b)} there; compare outcomes of the same extent")
+    if (len(first.splits), len(a)) != (len(second.splits), len(b)):
+        here, there = (f"{counted(len(each.splits), 'split')} × {each.plan.final_runs}" for each in (first, second))
+        raise InputError(f"compare: {here} runs here and {there} there; compare outcomes of the same extent")
     return a - b, float(np.mean([split.test / split.train for split in first.splits]))
 
 

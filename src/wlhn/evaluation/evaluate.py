@@ -71,6 +71,11 @@ class Evaluation:
             raise InputError("candidates: there are none; give the settings of at least one")
         if len({settings.model for settings in self.candidates}) > 1:
             raise InputError("candidates: must all be of one model; evaluate one model after the other")
+        asked = {settings.training.metric for settings in self.candidates} - {"default"}
+        if asked and self._protocol.score is not None:
+            raise InputError(
+                f"metric {min(asked)}: the protocol {self._protocol.name} scores test items its own way; leave it out"
+            )
 
     def run(self) -> Outcome:
         """Select and assess; what is done already in the folder, the whole or some of its jobs, is not done again."""

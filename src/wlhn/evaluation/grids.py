@@ -102,9 +102,13 @@ def read_grid(
     together: tuple[tuple[Mapping[str, Any], ...], ...] = ()
     for document in _after_what_it_is_like(grid):
         for part in document.about_these(model, level, featureless):
-            fixed |= part.settings
-            varied |= part.grid
-            together = together if part.together is None else part.together
+            # What a later part says of an option stands in place of all that was said of it, in whatever form.
+            new = part.together or ()
+            again = {*part.settings, *part.grid, *(name for axis in new for each in axis for name in each)}
+            kept = together if part.together is None else ()
+            fixed = _without(again, fixed) | dict(part.settings)
+            varied = _without(again - {*part.grid}, varied) | dict(part.grid)  # in the order of before
+            together = (*(tuple(_without(again, each) for each in axis) for axis in kept), *new)
     given = dict(further or {})
     axes = [[{name: value} for value in values] for name, values in varied.items()] + list(map(list, together))
     axes = [[{k: v for k, v in taken_by(model, choice).items() if k not in given} for choice in axis] for axis in axes]
@@ -113,6 +117,10 @@ def read_grid(
     combinations = (dict(item for choice in choices for item in choice.items()) for choices in product(*axes))
     every = (Settings.of(model, **taken_by(model, fixed) | values | given) for values in combinations)
     return list(dict.fromkeys(every))
+
+
+def _without(names: set[str], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in names}
 
 
 def _after_what_it_is_like(grid: str) -> list[Grid]:

@@ -6,13 +6,14 @@ Where they differ, it is said how far, and what of the code, the processor and t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
 
 from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
 from wlhn.evaluation.evaluate import Evaluation
 from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, try_jobs
-from wlhn.evaluation.outcome import OUTCOME, Outcome, Work, read_outcome
+from wlhn.evaluation.outcome import OUTCOME, Outcome, Work, read_outcome, read_plan
 from wlhn.evaluation.progress import Progress
 from wlhn.experiments.cells import cell_folder, each_cell, part_name
 from wlhn.experiments.request import Finished, Request
@@ -26,7 +27,18 @@ def check_cells(table: Table, request: Request) -> Iterator[Finished]:
     cells = _stored_cells(table, request)
     if not cells:
         raise InputError(f"{request.folder}: has none of these results, so there is nothing to check")
-    return each_cell(cells, request, _checked)
+    seeds = [_seed_of(request, *cell) for cell in cells]  # of generated data, which are drawn by it
+    groups = [[cell for cell, its in zip(cells, seeds, strict=True) if its == seed] for seed in dict.fromkeys(seeds)]
+    asked = [replace(request, seed=seed) for seed in dict.fromkeys(seeds)]
+    return chain.from_iterable(map(each_cell, groups, asked, repeat(_checked)))
+
+
+def _seed_of(request: Request, column: Column, row: Row) -> int:
+    try:
+        plan = read_plan(cell_folder(request.folder, column, row) / OUTCOME)
+    except InputError:  # which is said when the cell is looked at
+        plan = None
+    return request.seed if plan is None else plan.seed
 
 
 def stored_portably(table: Table, request: Request) -> bool:

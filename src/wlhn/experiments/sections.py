@@ -94,7 +94,7 @@ def table_details(item: str, table: Table, results: Path) -> list[Block]:
         parts.append(f"What was tried, and what is known: [{NOTES}]({NOTES}).")
     parts += [_grid(grid) for grid in sorted({cell.outcome.plan.grid for cell in cells.values()})]
     run = [c for c in table.columns if c.item == key and any(column == c.key for column, _ in cells)]
-    parts += [block for column in run for block in _column(table, column, cells)]
+    parts += [block for column in run for block in _column(item, table, column, cells)]
     missing = [c.key for c in table.columns if c.item == key and c not in run]
     if missing:
         parts.append(f"Not run at all: {listed(missing)}.")
@@ -109,15 +109,15 @@ def _grid(grid: str) -> str:
     return f"Grid `{grid}`: {document.about} It leaves out: {document.leaves_out}"
 
 
-def _column(table: Table, column: Column, cells: Cells) -> list[Block]:
-    """All that is known of one column."""
+def _column(item: str, table: Table, column: Column, cells: Cells) -> list[Block]:
+    """All that is known of one column of a table, which `wlhn reproduce` knows as `item`."""
     rows = [row for row in table.rows if row.columns is None or column.key in row.columns]
     present = [(row, cells[column.key, row.key]) for row in rows if (column.key, row.key) in cells]
     missing = [f"`{row.key}`" for row in rows if (column.key, row.key) not in cells]
     header = ["model", "ours", "paper", "difference", "splits × runs", "settings", "against WLHN"]
     header += ["time", "version", "again"]
     ours = cells.get((column.key, OURS))
-    lines = [_line(column.item, row, cell, table.digits, ours) for row, cell in present]
+    lines = [_line(item, row, cell, table.digits, ours) for row, cell in present]
     parts: list[Block] = [f"## {column.key}", TableBlock(header, lines)]
     if not all(cell.same_grid for _, cell in present):
         parts.append("‡ the grid of this name has other settings now.")

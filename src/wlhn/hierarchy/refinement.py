@@ -276,6 +276,8 @@ def edge_values_of(graphs: Graphs, edge_labels: bool | ArrayLike) -> ArrayLike:
     for given in (graphs.edge_label, graphs.edge_attr):
         if given is not None:
             return _complete("edge_attr", given)
+    if not graphs.num_edges:  # nor anything to label
+        return np.empty(0, np.int64)
     raise InputError("edge_labels: the graphs have neither edge labels nor edge features")
 
 

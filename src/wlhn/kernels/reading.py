@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset, labels_of
+from wlhn.data.dataset import Column, Dataset, label_column, labels_of
 from wlhn.data.display import node_names
 from wlhn.data.memory import graphs_in_memory
+from wlhn.data.readers.values import named
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 
@@ -39,6 +40,10 @@ def read_graphs(source: Any, like: Sequence[Column] | None = None) -> tuple[Grap
     _check_nodes(graphs)
     if like is None:
         return graphs, columns
+    if isinstance(source, Dataset):
+        _check_categories(graphs, columns, like)
+    elif columns:
+        graphs, columns = graphs_in_memory(source, _with_labels_of(columns, like))
     coded = isinstance(source, Graphs | Dataset) or all(isinstance(part, Graphs) for part in source)
 
     def label(values: Array | None, edge: bool) -> Array | None:
@@ -49,6 +54,37 @@ def read_graphs(source: Any, like: Sequence[Column] | None = None) -> tuple[Grap
 
     new = replace(graphs, node_label=label(graphs.node_label, False), edge_label=label(graphs.edge_label, True))
     return new, tuple(like)
+
+
+def _with_labels_of(columns: Sequence[Column], like: Sequence[Column]) -> list[Column]:
+    """The columns of a fit, but for labels, which have the values of these: they are coded as the fit's later."""
+    there = {(column.name, column.edge): column for column in columns}
+    labels = [column for edge in (False, True) if (column := label_column(like, edge=edge)) is not None]
+    return [
+        replace(column, values=there[column.name, column.edge].values)
+        if column in labels and (column.name, column.edge) in there
+        else column
+        for column in like
+        if column not in labels or column.name != "label" or (column.name, column.edge) in there
+    ]
+
+
+def _check_categories(graphs: Graphs, columns: Sequence[Column], like: Sequence[Column]) -> None:
+    """0/1 columns of categories mean the same in a data set as in the fit, as far as both have columns."""
+
+    def zero_one(of: Sequence[Column], edge: bool) -> dict[str, tuple[Any, ...]]:
+        labelled = (graphs.edge_label if edge else graphs.node_label) is not None
+        label = label_column(of, edge=edge) if labelled else None
+        kept = [c for c in of if c.edge == edge and c.is_feature and c.kind == "categories" and c is not label]
+        return {c.name: c.values for c in kept}
+
+    for edge in (False, True):
+        fitted, found = zero_one(like, edge), zero_one(columns, edge)
+        if fitted and found and list(fitted.items()) != list(found.items()):
+            raise InputError(
+                f"columns {named(found)}: their categories are not those of the fit in columns {named(fitted)}; read "
+                "the new data like the fitted ones (load(path, like=fitted.columns))"
+            )
 
 
 def value_names(source: Any, graphs: Graphs, columns: Sequence[Column]) -> dict[str | int, dict[int, str]]:

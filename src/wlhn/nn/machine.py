@@ -168,11 +168,37 @@ def _log_odds(learner: Any, features: NDArray[Any], classes: int) -> NDArray[Any
 
 
 def _learn(learner: Any, features: NDArray[Any], y: NDArray[Any], task: str) -> Any:
-    """Fit on the known targets: unknown ones weigh nothing."""
-    known = known_targets(y, "regression" if task == "regression" else "classification")
+    """Fit on the known targets: unknown ones weigh nothing. One of several that is always yes, never, or unknown has
+    nothing to tell apart, and a constant answer."""
+    known = known_targets(y, task)
+    if task != "classification" and (always := constant_answer(y[known], task)) is not None:
+        return _constant(always, task)
     weight = np.zeros(len(y))
     weight[known] = 1
     return learner.fit(features, np.where(weight > 0, y, y[known[0]]), sample_weight=weight)
+
+
+def _constant(answer: float, task: str) -> Any:
+    """A learner that always gives a decision value, or a number: −1, 0 and 1 are no, unknown and yes."""
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+
+    if task == "regression":
+        return DummyRegressor(strategy="constant", constant=answer).fit([[0]], [answer])
+    classes = [0, 1] if answer == 0 else [(1 + answer) / 2]
+    return DummyClassifier(strategy="uniform").fit([[0]] * len(classes), classes)
+
+
+def constant_answer(y: NDArray[Any], task: str) -> float | None:
+    """The decision value where there is nothing to tell apart: one of many yes-or-no targets may be always yes, never,
+    or unknown.
+
+    >>> constant_answer(np.array([1.0, 1.0]), "binary"), constant_answer(np.array([1.0, 0.0]), "binary")
+    (1.0, None)
+    """
+    if task == "binary":
+        values = np.unique(y)
+        return None if len(values) > 1 else 2.0 * float(values[0]) - 1 if len(values) else 0.0
+    return None if len(y) else 0.0
 
 
 def of_each_target(y: NDArray[Any], task: str) -> list[NDArray[Any]]:

@@ -178,16 +178,3 @@ class TreeMachine(FittedModel):
 def _check_all_rows(rows: Tensor | None) -> None:
     if rows is not None:
         raise InputError("rows: a machine on the tree learns from all graphs that it is given; leave rows out")
-
-
-def constant_answer(y: Array, task: str) -> float | None:
-    """The decision value where there is nothing to tell apart: one of many yes-or-no targets may be always yes, never,
-    or unknown.
-
-    >>> constant_answer(np.array([1.0, 1.0]), "binary"), constant_answer(np.array([1.0, 0.0]), "binary")
-    (1.0, None)
-    """
-    if task == "binary":
-        values = np.unique(y)
-        return None if len(values) > 1 else 2.0 * float(values[0]) - 1 if len(values) else 0.0
-    return None if len(y) else 0.0

@@ -61,6 +61,7 @@ class Predicted:
     first: int  # position of the first graph
     graphs: Graphs
     outputs: NDArray[Any]  # (graphs or nodes, channels): probabilities, or numbers of a regression
+    logits: NDArray[Any]  # what probabilities are made of; they tell apart what rounds to 1
     unseen: Unseen
 
 
@@ -137,8 +138,20 @@ class Trained(TrainedConfig):
                     outputs = torch.cat([model.head(model.readout.rows(path)) for path in paths])
                 else:
                     outputs = run_model(self.model, collator.batch(np.arange(len(part))))
-                outputs = probabilities(self.task, outputs * self.scale + self.shift)
-            yield Predicted(first, part, outputs.numpy(), self._unseen(encoded))
+                outputs = outputs * self.scale + self.shift
+            self._check_answers(outputs, first)
+            yield Predicted(
+                first, part, probabilities(self.task, outputs).numpy(), outputs.numpy(), self._unseen(encoded)
+            )
+
+    def _check_answers(self, outputs: Tensor, first: int) -> None:
+        known = torch.isfinite(outputs).all(dim=1)
+        if not bool(known.all()):
+            where = int((~known).nonzero()[0]) + (first if self.level == "graph" else 0)
+            raise InputError(
+                f"{self.level} {where}: the answer is not a finite number; look for features far beyond those that the "
+                "model was trained on"
+            )
 
     def embed(self, graphs: Graphs, chunk: int = GRAPHS_AT_A_TIME) -> Iterator[Embedded]:
         """Points and tangent vectors of nodes at every depth, and the vectors of graphs, so many graphs at a time."""
@@ -265,14 +278,12 @@ def targets_for(trained: Trained, dataset: Dataset) -> NDArray[Any]:
     return y
 
 
-def score(trained: Trained, dataset: Dataset, outputs: NDArray[Any] | None = None) -> Scores:
+def score(trained: Trained, dataset: Dataset, logits: NDArray[Any] | None = None) -> Scores:
     """Every metric of a model's answers for the items of a data set that have a target.
 
-    `outputs` are what `Trained.predict` gives, where they are known already.
+    `logits` are what `Trained.predict` gives, where they are known already.
     """
     y = targets_for(trained, dataset)
-    if outputs is None:
-        outputs = np.concatenate([part.outputs for part in trained.predict(dataset.graphs)])
-    if trained.task == "classification":  # of which metrics want logits
-        outputs = np.log(np.maximum(outputs, np.finfo(outputs.dtype).tiny))
-    return scores_of(trained.task, y, outputs, trained.classes)
+    if logits is None:
+        logits = np.concatenate([part.logits for part in trained.predict(dataset.graphs)])
+    return scores_of(trained.task, y, logits, trained.classes)

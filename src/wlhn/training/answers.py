@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import nn
 
@@ -38,6 +39,12 @@ def answers_on(problem: Problem, model: nn.Module, items: NDArray[Any]) -> Answe
     if not len(items):
         return None
     order, outputs = problem.outputs(model, items)
+    if not bool((known := torch.isfinite(outputs).all(dim=1)).all()):
+        item = order[int((~known).nonzero()[0])]
+        raise InputError(
+            f"{problem.dataset.name}, {problem.dataset.level} {item}: the model's answer is not a finite number; look "
+            "for features far beyond those of the training items, or standardise them"
+        )
     return Answers(problem, order, outputs.numpy())
 
 

@@ -30,7 +30,7 @@ from wlhn.options.portable import is_portable
 from wlhn.options.training import TrainingOptions
 from wlhn.training.adam import Adam
 from wlhn.training.checkpoint import load_checkpoint, optimizer_tensors, restore_optimizer, save_checkpoint
-from wlhn.training.loss import loss
+from wlhn.training.loss import loss, num_known_targets
 from wlhn.training.metrics import METRICS
 from wlhn.training.numerics import Numerics, first_nan, numerical_report
 from wlhn.training.problem import Problem, Scored
@@ -174,8 +174,9 @@ class _Run:
         self.model.eval()
         with torch.no_grad():
             outputs = [(batch, batch.outputs(self.model)) for batch in self.valid]
-        size = sum(len(batch.items) for batch, _ in outputs)
-        value = sum(float(self._loss(batch, out)) * len(batch.items) for batch, out in outputs) / size
+        known = [num_known_targets(self.problem.targets(batch)) for batch, _ in outputs]  # what a loss is the mean of
+        losses = [float(self._loss(batch, out)) for batch, out in outputs]
+        value = sum(loss * terms for loss, terms in zip(losses, known, strict=True)) / max(sum(known), 1)
         items = np.concatenate([batch.items for batch, _ in outputs])
         predicted = torch.cat([out for _, out in outputs]) * self.problem.scale + self.problem.shift
         score = self.problem.score(items, predicted) if torch.isfinite(predicted).all() else math.nan

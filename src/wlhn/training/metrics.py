@@ -61,8 +61,7 @@ def accuracy(y: Array, outputs: Array) -> float:
 
 def mean_squared_error(y: Array, outputs: Array) -> float:
     """Over all known targets."""
-    error = outputs.astype(np.float64) - y.reshape(outputs.shape)
-    return float(np.nanmean(error**2))
+    return float((_errors(y, outputs) ** 2).mean())
 
 
 def balanced_accuracy(y: Array, outputs: Array) -> float:
@@ -88,7 +87,13 @@ def macro_f1(y: Array, outputs: Array) -> float:
 
 def mean_absolute_error(y: Array, outputs: Array) -> float:
     """Over all known targets."""
-    return float(np.nanmean(np.abs(outputs.astype(np.float64) - y.reshape(outputs.shape))))
+    return float(np.abs(_errors(y, outputs)).mean())
+
+
+def _errors(y: Array, outputs: Array) -> Array:
+    """Of known targets, whatever was said: an answer that is no number is none that is left out."""
+    y = y.reshape(outputs.shape)
+    return np.asarray((outputs.astype(np.float64) - y)[~np.isnan(y)])
 
 
 def r_squared(y: Array, outputs: Array) -> float:

@@ -187,7 +187,8 @@ def infer_columns(
     """A role for every column: as told, as in an earlier data set, by its name, by its place; then the role `rest`.
 
     Where no name says it, ids and ends of edges that are `expected` are the first columns, and the target is the last
-    one, or, where `rest` is "target", all that remain. Roles that are only `named` go by name.
+    one, or, where `rest` is "target", all that remain. Roles that are only `named` go by name. Columns of an earlier
+    data set come in its order, whatever theirs.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"atom": ["a", "b"], "charge": [0.5, 1.0], "toxic": [0, 1]})
@@ -223,7 +224,8 @@ def infer_columns(
         elif like and name not in chosen:
             column = replace(column, detail="not in the training data")
         columns.append(column)
-    return tuple(columns)
+    place = {column.name: k for k, column in enumerate(told.like)}  # features are told apart by their place
+    return tuple(sorted(columns, key=lambda column: place.get(column.name, len(place))))
 
 
 def table_notes(tables: Iterable[Table]) -> tuple[str, ...]:

@@ -40,5 +40,6 @@ def calibration(outputs: Tensor, y: Tensor, loss: Loss) -> float:
     # Outputs near 0 have a second valley, at s near 1, where the prior is: see whether another one is deeper.
     near = min(np.linspace(-FURTHEST, FURTHEST, 17), key=surprise)
     if surprise(near) < surprise(best):
-        best = minimize_scalar(surprise, bounds=(near - 1, near + 1), method="bounded").x
+        beside = max(near - 1, -FURTHEST), min(near + 1, FURTHEST)
+        best = minimize_scalar(surprise, bounds=beside, method="bounded").x
     return math.exp(best)

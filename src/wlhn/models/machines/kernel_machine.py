@@ -31,9 +31,9 @@ from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.kept import can_keep, kept_matrix, square_of
 from wlhn.kernels.matching import cut
 from wlhn.nn.encoders import Channels, check_width
-from wlhn.nn.machine import MachineOptions, known_targets, of_each_target
+from wlhn.nn.machine import MachineOptions, constant_answer, known_targets, of_each_target
 from wlhn.nn.memory import shaped, within
-from wlhn.nn.tree_machine import TreeMachine, constant_answer
+from wlhn.nn.tree_machine import TreeMachine
 from wlhn.options.option import option
 
 Array = NDArray[Any]
@@ -73,10 +73,12 @@ class KernelMachine(TreeMachine):
         self.task, self.classes, self.learned_from = task, classes, batch
 
     def run_on_colours(self, batch: ColourBatch) -> Tensor:
-        place = None if self.learned_from is None else self.learned_from.taken_from
-        if place is None or batch.taken_from is None or place[0] is not batch.taken_from[0]:
+        if self.learned_from is None or not self.learned_from.shares_tree_with(batch):
             return super().run_on_colours(batch)
-        similar = self._kept(place[0])[np.ix_(batch.taken_from[1], place[1][self.support_at])]
+        assert self.learned_from.taken_from is not None
+        assert batch.taken_from is not None
+        hierarchy, graphs, _ = self.learned_from.taken_from
+        similar = self._kept(hierarchy)[np.ix_(batch.taken_from[1], graphs[self.support_at])]
         return self.answers(similar @ self.weight.T + self.intercept)
 
     def _kept(self, hierarchy: Hierarchy) -> Array:

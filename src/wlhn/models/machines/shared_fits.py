@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from wlhn.batching.colour_batch import ColourBatch
@@ -46,12 +45,7 @@ class LearnedFrom:
 def _same_graphs(one: ColourBatch, other: ColourBatch) -> bool:
     if one.taken_from is None or other.taken_from is None:
         return False
-    hierarchy, graphs, x = one.taken_from
-    if hierarchy is not other.taken_from[0] or not np.array_equal(graphs, other.taken_from[1]):
-        return False
-    if one.edge_x is None or other.edge_x is None:
-        return one.edge_x is other.edge_x and torch.equal(x, other.taken_from[2])
-    return torch.equal(x, other.taken_from[2]) and torch.equal(one.edge_x, other.edge_x)
+    return one.shares_tree_with(other) and np.array_equal(one.taken_from[1], other.taken_from[1])
 
 
 _last: tuple[LearnedFrom, Chosen] | None = None

@@ -20,9 +20,9 @@ from wlhn.hierarchy import Hierarchy
 from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.features import Code, coded_rows, for_scikit_learn, largest_counts
 from wlhn.kernels.matching import cut, match
-from wlhn.nn.machine import MachineOptions, known_targets, of_each_target
+from wlhn.nn.machine import MachineOptions, constant_answer, known_targets, of_each_target
 from wlhn.nn.memory import shaped, within
-from wlhn.nn.tree_machine import TreeMachine, constant_answer
+from wlhn.nn.tree_machine import TreeMachine
 from wlhn.options.option import option
 
 Array = NDArray[Any]
