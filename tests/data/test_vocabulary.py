@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
@@ -13,6 +14,7 @@ from baseline_graphs import SEES_EDGES
 
 from wlhn.batching.collator import Collator, run_model
 from wlhn.data import Dataset, as_dataset
+from wlhn.data.memory import graphs_in_memory
 from wlhn.data.vocabulary import Columns, Vocabulary
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
@@ -27,6 +29,42 @@ EDGES = [[0, 1, 1, 2], [1, 0, 2, 1]]
 
 def path(**given: object) -> Dataset:
     return as_dataset(Graphs.from_edges(EDGES, **given))
+
+
+def test_a_model_sees_labels_and_numbers_of_edges_beside_each_other() -> None:
+    options = InputOptions(edge_features=True, standardise=False)
+    given = path(edge_label=[0, 0, 4, 4], edge_attr=np.array([[0.5], [0.5], [1.5], [np.nan]]))
+    fitted = Vocabulary.fit(given, options)
+    seen = fitted.encode(given.graphs).graphs.edge_attr
+    assert seen is not None
+    np.testing.assert_allclose(np.unique(seen[:, :3], axis=0), [[0, 1, 0.8333333], [0, 1, 1.5], [1, 0, 0.5]], rtol=1e-6)
+    new = fitted.encode(path(edge_label=[4, 4, 7, 7], edge_attr=np.full((4, 1), 2.0)).graphs)
+    assert new.unseen_edges == 2
+    assert kept(fitted) == fitted
+    with pytest.raises(InputError, match="graphs have no edge labels; those that the model was trained on had them"):
+        fitted.encode(path(edge_attr=np.full((4, 1), 2.0)).graphs)
+    categories = Vocabulary.fit(path(edge_label=[0, 0, 4, 4], edge_attr=np.array([[1], [1], [2], [2]])), options)
+    assert categories.edge_channels == (2, 2)
+
+
+@pytest.mark.parametrize("beside", [(), ("label",)])
+def test_unseen_categories_of_several_columns_are_counted(beside: tuple[str, ...]) -> None:
+    def graph(first: str, second: str) -> nx.Graph:
+        made = nx.path_graph(len(first))
+        values = {"kind": dict(enumerate(first)), "ring": dict(enumerate(second)), "mass": dict.fromkeys(made, 1.5)}
+        for name, each in values.items():
+            nx.set_node_attributes(made, each, name)
+            nx.set_edge_attributes(made, {(u, v): each[u] for u, v in made.edges}, name)
+        for name in beside:
+            nx.set_node_attributes(made, "C", name)
+        return made
+
+    known = as_dataset([graph("abc", "xyx")])
+    fitted = Vocabulary.fit(known, InputOptions(edge_features=True, inputs="both" if beside else "given"))
+    new, _ = graphs_in_memory([graph("abd", "xzw"), graph("ab", "yx")], known.columns)
+    encoded = fitted.encode(new)
+    assert (encoded.unseen_nodes, encoded.unseen_edges) == (2, 2)
+    assert kept(fitted) == fitted
 
 
 def test_unseen_labels_categories_and_edges_are_counted() -> None:

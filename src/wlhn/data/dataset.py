@@ -220,6 +220,27 @@ def label_column(columns: Sequence[Column], *, edge: bool = False) -> Column | N
     return next(iter(categories if len(categories) == 1 else called), None)
 
 
+def zero_one_columns(
+    columns: Sequence[Column], width: int, *, edge: bool, labelled: bool
+) -> tuple[tuple[int, int], ...]:
+    """Where, among so many features of nodes (or edges), those 0/1 columns lie that stand for one category each:
+    (first, end) for every categorical column that is not the label. What has no name stands before them.
+
+    >>> categories = {"shape": ("round", "square"), "colour": ("red", "green", "blue")}
+    >>> columns = [Column(name, "feature", "categories", values=values) for name, values in categories.items()]
+    >>> zero_one_columns(columns, 6, edge=False, labelled=False)
+    ((1, 3), (3, 6))
+    """
+    label = label_column(columns, edge=edge) if labelled else None
+    named = [c for c in columns if c.edge == edge and c.is_feature and c is not label]
+    if sum(c.kind == "categories" for c in named) == 1:  # beside a label it comes last
+        named = sorted(named, key=lambda c: c.kind == "categories")
+    sizes = [len(c.values) if c.kind == "categories" else 1 for c in named]
+    ends = np.cumsum(sizes) + width - sum(sizes)
+    blocks = zip(named, sizes, ends.tolist(), strict=True)
+    return tuple((end - size, end) for c, size, end in blocks if c.kind == "categories" and end >= size)
+
+
 def class_indices(values: ArrayLike) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
     """Class indices 0 … C−1 and the original values in that order.
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Dataset
+from wlhn.data.dataset import Dataset, zero_one_columns
 from wlhn.data.features import Encoding, Filling, encoding_for, fill
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
@@ -96,10 +96,13 @@ class Vocabulary:
 
     nodes: Encoding
     columns: Columns
-    edges: Literal["labels", "features"] | None = None  # what the model sees of an edge
+    edges: Literal["labels", "features", "both"] | None = None  # what the model sees of an edge
     edge_columns: Columns | None = None
     edge_filling: Filling | None = None  # of edges' features that are numbers
     directed: bool = False  # whether edges come in both directions, and say in which
+    edge_label_values: tuple[int, ...] = ()  # rising, where labels stand beside numbers, as 0/1 columns
+    blocks: tuple[tuple[int, int], ...] = ()  # of x: 0/1 columns of which every training node has one
+    edge_blocks: tuple[tuple[int, int], ...] = ()  # likewise of edges' features
 
     @staticmethod
     def fit(dataset: Dataset, options: InputOptions | None = None) -> Vocabulary:
@@ -109,16 +112,23 @@ class Vocabulary:
         if directed and not graphs.has_directions:
             raise InputError(f"{dataset.name}: every edge stands there in both directions; leave `directed` out")
         columns = Columns.of(nodes.encode(graphs), options.standardise)
+        blocks = _blocks(dataset, edge=False) if "x" in nodes.inputs else ()
+        plain = Vocabulary(nodes, columns, directed=directed, blocks=blocks)
         if not options.edge_features:
-            return Vocabulary(nodes, columns, directed=directed)
-        if graphs.edge_label is not None:
-            labels = Columns.of(graphs.edge_label[:, None])
-            return Vocabulary(nodes, columns, "labels", labels, directed=directed)
-        if graphs.edge_attr is None:
+            return plain
+        label, attr = graphs.edge_label, graphs.edge_attr
+        if label is None and attr is None:
             raise InputError(f"{dataset.name}: edges have neither labels nor features, and edge_features asks for them")
-        filling = Filling.of(graphs.edge_attr)
-        edge_columns = Columns.of(fill(filling, graphs.edge_attr)[0], options.standardise)
-        return Vocabulary(nodes, columns, "features", edge_columns, filling, directed)
+        seen = replace(
+            plain,
+            edges="both" if label is not None and attr is not None else "features" if label is None else "labels",
+            edge_label_values=() if label is None or attr is None else tuple(np.unique(label).tolist()),
+            edge_blocks=_blocks(dataset, edge=True),
+        )
+        values = seen._edge_values(graphs)
+        filling = Filling.of(values)
+        edge_columns = Columns.of(fill(filling, values)[0], options.standardise)
+        return replace(seen, edge_columns=edge_columns, edge_filling=filling)
 
     @property
     def in_channels(self) -> int | tuple[int, ...]:
@@ -143,6 +153,7 @@ class Vocabulary:
         unknown = unknown | gaps
         if "label" in self.nodes.inputs and graphs.node_label is not None:
             unknown = unknown | ~np.isin(graphs.node_label, self.nodes.label_values)
+        unknown = unknown | _without_category(graphs.x, self.blocks)
         if not self.nodes.inputs and self.nodes.degree == "onehot":
             unknown = unknown | (graphs.degree > self.nodes.max_degree)
         plain, unseen = replace(graphs, edge_label=None, edge_attr=None), int(unknown.sum())
@@ -151,23 +162,58 @@ class Vocabulary:
             return Encoded(_both_ways(plain, edge_x) if self.directed else plain, x, unseen, 0)
         edge_rows, edge_gaps = fill(self.edge_filling, self._edge_values(graphs))
         edge_x, unknown_edges = self.edge_columns.encode(edge_rows)
-        unknown_edges = unknown_edges | edge_gaps
+        unknown_edges = unknown_edges | edge_gaps | _without_category(graphs.edge_attr, self.edge_blocks)
+        if self.edge_label_values and graphs.edge_label is not None:
+            unknown_edges = unknown_edges | ~np.isin(graphs.edge_label, self.edge_label_values)
         seen = _both_ways(plain, edge_x) if self.directed else replace(plain, edge_attr=edge_x)
         return Encoded(seen, x, unseen, int(unknown_edges.sum()))
 
     def _edge_values(self, graphs: Graphs) -> NDArray[Any]:
-        given = graphs.edge_label if self.edges == "labels" else graphs.edge_attr
-        if given is None and not graphs.num_edges:  # nor anything to label
+        """(edges, columns) of what the model sees of an edge: a label beside numbers as 0/1 columns, beside categories
+        as one more of them."""
+        label, attr = graphs.edge_label, graphs.edge_attr
+        lacking = [
+            name
+            for name, given in (("labels", label), ("features", attr))
+            if given is None and self.edges in (name, "both")
+        ]
+        if lacking and not graphs.num_edges:  # nor anything to label
             assert self.edge_columns is not None
             width = self.edge_columns.width if self.edge_filling is None else len(self.edge_filling.means)
-            kind = np.float32 if self.edge_columns.known is None else np.int64
-            return np.empty((0, width), kind)
-        if given is None:
-            raise InputError(f"graphs have no edge {self.edges}; those that the model was trained on had them")
-        return given[:, None] if self.edges == "labels" else given
+            return np.empty((0, width), np.float32 if self.edge_columns.known is None else np.int64)
+        if lacking:
+            raise InputError(f"graphs have no edge {lacking[0]}; those that the model was trained on had them")
+        if self.edges == "labels":
+            assert label is not None
+            return label[:, None]
+        assert attr is not None
+        if self.edges == "features":
+            return attr
+        assert label is not None
+        if np.issubdtype(attr.dtype, np.integer):
+            return np.column_stack([label, attr])
+        labels = label[:, None] == np.array(self.edge_label_values, np.int64)
+        return np.concatenate([labels.astype(attr.dtype), attr], axis=1)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def _blocks(dataset: Dataset, *, edge: bool) -> tuple[tuple[int, int], ...]:
+    """The 0/1 columns that stand for categories, where every row has one of these."""
+    graphs = dataset.graphs
+    label, values = (graphs.edge_label, graphs.edge_attr) if edge else (graphs.node_label, graphs.x)
+    if values is None:
+        return ()
+    found = zero_one_columns(dataset.columns, values.shape[1], edge=edge, labelled=label is not None)
+    return tuple((first, end) for first, end in found if first >= 0 and (values[:, first:end].sum(axis=1) == 1).all())
+
+
+def _without_category(values: NDArray[Any] | None, blocks: tuple[tuple[int, int], ...]) -> NDArray[np.bool_] | bool:
+    """Which rows have none of the categories that were there in training."""
+    if values is None or not blocks:
+        return False
+    return np.any([(values[:, first:end] == 0).all(axis=1) for first, end in blocks], axis=0)
 
 
 def _both_ways(graphs: Graphs, edge_x: NDArray[Any]) -> Graphs:

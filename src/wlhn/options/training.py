@@ -18,7 +18,7 @@ NodeInputs = Literal["given", "labels", "features", "both", "degree"]
 class InputOptions(Options):
     """How graphs become numbers, and what counts as good: all that a model takes which is fitted in one go."""
 
-    edge_features: bool = option(False, "Whether the model sees labels or features of edges.")
+    edge_features: bool = option(False, "Whether the model sees labels and features of edges.")
     directed: bool = option(
         False,
         "Whether the model tells nodes that an edge comes from and nodes that it leads to apart; without it, it sees "

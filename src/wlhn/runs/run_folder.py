@@ -85,6 +85,10 @@ def read_vocabulary(path: Path, settings: Settings) -> Vocabulary:
         _check_columns(where, read.edge_columns)
         labels = read.edge_columns.known is not None and read.edge_columns.width == 1
         _must(labels or read.edges != "labels", f"{where}, known", "the labels that edges have, in one column")
+    _must(_rising(read.edge_label_values), f"{path}, edge_label_values", "rising")
+    _must(read.edges == "both" or not read.edge_label_values, f"{path}, edge_label_values", "empty")
+    for name in ("blocks", "edge_blocks"):
+        _must(all(0 <= first < end for first, end in getattr(read, name)), f"{path}, {name}", "pairs of rising places")
     if read.edge_filling is not None:
         width = _check_filling(f"{path}, edge_filling", read.edge_filling)
         filled = read.edge_columns is not None and width == read.edge_columns.width

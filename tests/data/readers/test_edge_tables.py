@@ -2,6 +2,7 @@
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import pandas as pd
@@ -25,6 +26,11 @@ def written(path: Path, frame: pd.DataFrame) -> Path:
     return path
 
 
+def edge_values(graphs: Graphs, values: Any) -> dict[tuple[int, int], float]:
+    """The value of each edge, by its ends."""
+    return {(int(u), int(v)): value for (u, v), value in zip(graphs.edge_index.T, values.tolist(), strict=True)}
+
+
 @pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "parquet"])
 @pytest.mark.parametrize("names", [lambda v: v, lambda v: 7 * v - 50, lambda v: f"node {v % 3} {v}"])
 @pytest.mark.parametrize("rows", [7, 1000])
@@ -42,6 +48,44 @@ def test_the_graph_is_that_of_the_edges(
     assert (dataset.name, dataset.level, dataset.task) == ("friends", "node", "none")
     assert ids == (sorted(ids) if isinstance(ids[0], int) else list(dict.fromkeys(v for edge in edges for v in edge)))
     assert [(c.name, c.role) for c in dataset.columns][2] == ("weight", "feature")
+
+
+def test_of_an_undirected_edge_that_is_listed_twice_the_first_stands_both_ways(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("id,y\na,1\nb,2\nc,2\n")
+    lines = ("from,to,bond,length", "a,b,single,1", "b,c,double,2", "b,a,double,3", "b,c,single,4")
+    (tmp_path / "edges.csv").write_text("\n".join(lines))
+    read = load(tmp_path)
+    assert edge_values(read.graphs, read.graphs.edge_label) == {(0, 1): 1, (1, 0): 1, (1, 2): 0, (2, 1): 0}
+    lengths = edge_values(read.graphs, read.graphs.edge_attr[:, 0])  # type: ignore[index]
+    assert lengths == {(0, 1): 1, (1, 0): 1, (1, 2): 2, (2, 1): 2}
+    assert "2 duplicate edges dropped" in read.notes
+
+
+def test_a_role_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("id,code,y\na,1,1\nb,2,2\n")
+    (tmp_path / "edges.csv").write_text("from,to\na,b\n")
+    with pytest.raises(InputError, match=r"role of column 'code': must be one of .*, found 'catgory'"):
+        load(tmp_path, roles={"code": "catgory"})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [("1 2 A", "2 1 1", [1, 0, 0]), ("01 02 A", "02 01 01", [1, 0, 0]), ("1 2 3", "1 2 X", [0, 1, -1])],
+)
+def test_categories_mean_the_same_whatever_else_a_table_has(
+    old: str, new: str, expected: list[int], tmp_path: Path
+) -> None:
+    """Without A, a column of codes looks like numbers; with X, one of numbers looks like text."""
+    for folder, codes in (("old", old), ("new", new)):
+        (tmp_path / folder).mkdir()
+        one, two, three = codes.split()
+        (tmp_path / folder / "nodes.csv").write_text(f"id,code,y\na,{one},no\nb,{two},yes\nc,{three},no\n")
+        (tmp_path / folder / "edges.csv").write_text(f"from,to,code2\na,b,{one}\nb,c,{two}\na,c,{three}\n")
+    known = load(tmp_path / "old", roles={"code": "category", "code2": "category"})
+    again = load(tmp_path / "new", like=known.columns)
+    assert again.graphs.node_label.tolist() == expected  # type: ignore[union-attr]
+    found = edge_values(again.graphs, again.graphs.edge_label)
+    assert [found[0, 1], found[1, 2], found[0, 2]] == expected
 
 
 def test_directions_loops_and_copies(tmp_path: Path) -> None:

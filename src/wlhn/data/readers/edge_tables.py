@@ -7,7 +7,7 @@ Columns beside the two ends are attributes of the edges, as in all tables.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -143,7 +143,8 @@ def read_edges(
         Table(path, header, found).one(role)
     ends = _read_ends(path, [next(c.name for c in found if c.role == role) for role in ENDS], place, among)
     rest = [column.name for column in found if column.is_feature]
-    values = pd.DataFrame(_read_values(path, rest, ends.shape[1]) if rest else {}, index=range(ends.shape[1]))
+    words = options.text_columns()
+    values = pd.DataFrame(_read_values(path, rest, words, ends.shape[1]) if rest else {}, index=range(ends.shape[1]))
     kinds = {column.name: column for column in infer_columns(values, options.of_columns(rest))}
     columns = tuple(replace(kinds.get(column.name, column), edge=True) for column in found)
     table = Table(path, values, tuple(column for column in columns if column.name in kinds))
@@ -179,12 +180,12 @@ def _read_ends(path: Path, names: list[str], place: dict[Any, int], among: Path 
     return np.concatenate(parts, axis=1)
 
 
-def _read_values(path: Path, names: list[str], rows: int) -> dict[str, pd.Series]:
-    """Columns as numbers, or as text of which equal cells are one object."""
+def _read_values(path: Path, names: list[str], words: Container[str], rows: int) -> dict[str, pd.Series]:
+    """Columns as numbers, or, where they are not or shall not be, as text of which equal cells are one object."""
     import pandas as pd
 
     comma = path.suffix != ".parquet" and separator_of(path) != ","
-    numbers: dict[str, list[pd.Series]] = {name: [] for name in names}
+    numbers: dict[str, list[pd.Series]] = {name: [] for name in names if name not in words}
     for piece in read_pieces(path, names):
         for name in list(numbers):
             column = piece[name] if is_numeric(piece[name]) else typed(piece[name].astype(object), comma)

@@ -37,10 +37,13 @@ def simple_graphs(
     if doubled or loops:
         row_ptr = np.concatenate([[0], np.cumsum(keep)])[row_ptr]
         neighbour, order = neighbour[keep], order[keep]
+    if undirected is not False and (doubled or edge_label is not None or edge_attr is not None):
+        order = origin(np.asarray(ends), undirected)[order]
+        if doubled:
+            order = _first_of_both(order, np.asarray(ends), undirected)
+            doubled = len(ends[0]) - len(np.unique(order)) - loops  # edges as they are listed
     dropped = ((int(doubled), "duplicate edge"), (int(loops), "self-loop"))
     notes = tuple(f"{counted(number, what)} dropped" for number, what in dropped if number)
-    if edge_label is not None or edge_attr is not None:
-        order = order if undirected is False else origin(np.asarray(ends), undirected)[order]
     graphs = Graphs(
         node_ptr=np.asarray(node_ptr, dtype=np.int64),
         row_ptr=row_ptr,
@@ -64,3 +67,12 @@ def both_ways(ends: NDArray[Any], undirected: NDArray[np.bool_] | bool) -> NDArr
 def origin(ends: NDArray[Any], undirected: NDArray[np.bool_] | bool) -> NDArray[np.int64]:
     """The edge that each edge of `both_ways` comes from."""
     return np.concatenate([np.arange(ends.shape[1]), np.flatnonzero(undirected & (ends[0] != ends[1]))])
+
+
+def _first_of_both(edge: NDArray[Any], ends: NDArray[Any], undirected: NDArray[np.bool_] | bool) -> NDArray[Any]:
+    """Of listed edges, that which stands for each: the first with its two ends, in whatever order, if undirected."""
+    low, high = np.sort(ends[:, edge], axis=0).astype(np.int64)
+    _, pair = np.unique(low * (high.max(initial=0) + 1) + high, return_inverse=True)
+    first = np.full(pair.max(initial=-1) + 1, ends.shape[1])
+    np.minimum.at(first, pair, edge)
+    return np.where(np.broadcast_to(undirected, ends.shape[1])[edge], first[pair], edge)

@@ -48,15 +48,16 @@ class ReadOptions:
     def __post_init__(self) -> None:
         if self.task not in (None, "classification", "regression"):
             raise InputError(f"task: must be classification or regression, found '{self.task}'")
-
-    def check_roles(self, *tables: pd.DataFrame) -> None:
-        """Every column that the user names exists, and every role too."""
-        there = [str(name) for table in tables for name in table.columns]
         for name, role in self.roles.items():
-            if name not in there:
-                raise InputError(f"role of column '{name}': no such column; there are {named(there)}")
             if role not in ROLES:
                 raise InputError(f"role of column '{name}': must be one of {', '.join(ROLES)}, found '{role}'")
+
+    def check_roles(self, *tables: pd.DataFrame) -> None:
+        """Every column that the user names exists."""
+        there = [str(name) for table in tables for name in table.columns]
+        for name in self.roles:
+            if name not in there:
+                raise InputError(f"role of column '{name}': no such column; there are {named(there)}")
 
     def of_nodes(self) -> ReadOptions:
         """The part about columns of nodes or graphs."""
@@ -66,6 +67,10 @@ class ReadOptions:
         """The part about columns of edges: a role goes to the column of that name, the nodes' first."""
         roles = {name: role for name, role in self.roles.items() if name not in node_columns}
         return replace(self, roles=roles, like=[column for column in self.like if column.edge], task=None)
+
+    def text_columns(self) -> set[str]:
+        """Columns that an earlier data set has as text, whatever there is of them here: "01" is not 1."""
+        return {c.name for c in self.like if c.kind == "categories" and any(isinstance(v, str) for v in c.values)}
 
     def of_columns(self, names: Container[str]) -> ReadOptions:
         """The part about the columns of these names."""
@@ -157,7 +162,8 @@ def read_table(
 
     text = read_text_table(path)
     comma = separator_of(path) != ","
-    frame = pd.DataFrame({name: typed(text[name], comma) for name in text.columns})
+    words = options.text_columns()
+    frame = pd.DataFrame({name: text[name] if name in words else typed(text[name], comma) for name in text.columns})
 
     def infer() -> tuple[Column, ...]:
         return infer_columns(frame, options, expected=expected, named=named, rest=rest)

@@ -87,11 +87,23 @@ def categories_of(values: pd.Series) -> tuple[Any, ...]:
 
 
 def coded(values: pd.Series, categories: tuple[Any, ...]) -> NDArray[np.int64]:
-    """Positions among the categories, of which None is that of gaps; −1 for what is not among them."""
-    place = {value: code for code, value in enumerate(categories)}
-    gap = values.isna().tolist()
-    known = (None if missing else value for value, missing in zip(values.tolist(), gap, strict=True))
-    return np.array([place.get(value, -1) for value in known], dtype=np.int64)
+    """Positions among the categories, of which None is that of gaps; −1 for what is not among them.
+
+    The number 1 and the text "1" are the same: a table that has no other text has numbers.
+
+    >>> import pandas as pd
+    >>> coded(pd.Series([2, 1, 3]), ("1", "2", "many")).tolist(), coded(pd.Series(["2", "many"]), (1, 2)).tolist()
+    ([1, 0, -1], [1, -1])
+    """
+    place = {_written(value): code for code, value in enumerate(categories)}
+    known = values.astype(object).where(values.notna(), None)
+    return np.array([place.get(_written(value), -1) for value in known.tolist()], dtype=np.int64)
+
+
+def _written(value: Any) -> str | None:
+    """A category as text; whole floats as integers."""
+    whole = isinstance(value, float) and value.is_integer()
+    return None if value is None else str(int(value) if whole else value)
 
 
 def stands_for(text: pd.Series, mark: str) -> NDArray[np.bool_]:
