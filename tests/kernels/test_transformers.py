@@ -269,6 +269,9 @@ def test_a_matrix_too_large_is_refused_before_the_work(monkeypatch: pytest.Monke
     ("kind", "parameters", "message"),
     [
         (WLKernel, {"depth": -1}, "depth: must be 0 or more"),
+        (WLKernel, {"depth": 1.5}, "depth: must be a whole number, found 1.5"),
+        (WLKernel, {"depth": True}, "depth: must be a whole number, found True"),
+        (TreeWasserstein, {"depth": 2.0, "continuous": True}, "depth: must be a whole number, found 2.0"),
         (WLKernel, {"start": "colour"}, "start: must be uniform"),
         (WLKernel, {"start": "features"}, "no node features"),
         (WLKernel, {"start": ("label", 0)}, "no column 0 of node features here, the graphs have none"),
@@ -276,6 +279,7 @@ def test_a_matrix_too_large_is_refused_before_the_work(monkeypatch: pytest.Monke
         (OptimalAssignmentKernel, {"weights": [1]}, "weights: expected 6 numbers"),
         (OptimalAssignmentKernel, {"binning": "equal"}, "binning: must be quantiles or k-means"),
         (OptimalAssignmentKernel, {"bins": 0}, "bins: must be 1 or more"),
+        (OptimalAssignmentKernel, {"bins": 2.5}, "bins: must be a whole number, found 2.5"),
         (TreeWasserstein, {"gamma": 0}, "gamma: expected a number above 0"),
         (TreeWasserstein, {"continuous": True}, "no node features"),
         (TreeWasserstein, {"continuous": True, "normalise": False}, "normalise=False: continuous"),

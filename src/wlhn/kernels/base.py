@@ -18,7 +18,7 @@ from wlhn.kernels.dense import check_fits
 from wlhn.kernels.gram import Kind, Report, compare_graphs, no_report
 from wlhn.kernels.reading import read_graphs, value_names
 from wlhn.kernels.start import Start
-from wlhn.options.checks import check_at_least
+from wlhn.options.checks import check_whole
 from wlhn.options.training import BINNINGS, InputOptions
 
 Array = NDArray[Any]
@@ -103,6 +103,6 @@ class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TreeTransformer):
         return compare_graphs(self._kind, a, b, weights=self.weights, normalised=self.normalise, report=report)
 
 
-def check_depth(depth: int, weights: Any) -> None:
-    check_at_least("depth", depth, 0)
+def check_depth(depth: Any, weights: Any) -> None:
+    check_whole("depth", depth, 0)
     checked_weights(weights, int(depth))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy.binning import KMeans, Quantiles, fit_bins
-from wlhn.options.checks import check_at_least, check_choice
+from wlhn.options.checks import check_choice, check_whole
 from wlhn.options.training import BINNINGS
 
 Array = NDArray[Any]
@@ -50,7 +50,7 @@ class Start:
     ) -> Start:
         """Without columns: labels, where the graphs have them, else degrees."""
         check_choice("binning", binning, *BINNINGS)
-        check_at_least("bins", bins, 1)
+        check_whole("bins", bins, 1)
         named = named_columns(graphs, columns)
         numeric = tuple(c for c in named if isinstance(c, int) and not _is_integer(graphs))
         fitted = fit_bins(chosen_columns(graphs, numeric), binning, bins) if numeric and graphs.num_nodes else None
