@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from tiny import tiny
+from torch_geometric.loader import DataLoader
 
 import wlhn
 from wlhn import OptimalAssignmentKernel, TreeWasserstein, WLFeatures, WLKernel
@@ -111,10 +112,13 @@ def test_unseen_colours_are_counted() -> None:
 
 
 def test_every_kind_of_input_is_the_same(data: Dataset) -> None:
-    kinds = data, data.graphs, list(data), to_networkx(data.graphs), to_pyg(data.graphs)
+    array, pyg = np.empty(len(data.graphs), object), to_pyg(data.graphs)
+    array[:] = to_networkx(data.graphs)
+    kinds = data, data.graphs, list(data), array.tolist(), array, pyg, DataLoader(pyg, batch_size=7)
     first, *others = [OptimalAssignmentKernel(2).fit_transform(graphs) for graphs in kinds]
     for other in others:
         np.testing.assert_array_equal(other, first)
+    np.testing.assert_array_equal(OptimalAssignmentKernel(2).fit(array).transform(graph for graph in array), first)
 
 
 def test_text_labels_mean_the_same_in_new_graphs() -> None:
