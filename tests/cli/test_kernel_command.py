@@ -83,6 +83,18 @@ def test_columns_of_own_tables_have_names(tmp_path: Path) -> None:
     assert by_name["colours"] == [2, 2]
 
 
+def test_missing_numbers_are_filled_as_is_said(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("id,age\na,1.5\nb,2.5\nc,\n")
+    (tmp_path / "edges.csv").write_text("source,target,years\na,b,2.5\nb,c,\nc,a,0.5\n")
+    given = ["--role", "age=feature", "--start", "age", "--edge-labels", "-T", 1, "--json"]
+    for kind in ("oa", "features"):
+        ran = wlhn("kernel", tmp_path, "--kind", kind, *given)
+        assert ran.code == 0, ran.err
+        assert "'age' of 1 of 3 rows (the training mean and an indicator)" in ran.err
+        assert "'years' of 1 of 3 edges (the training mean and an indicator)" in ran.err
+        assert json.loads(ran.out)["colours"] == [3, 3]
+
+
 def test_text_names_the_figures() -> None:
     ran = wlhn("kernel", "MUTAG", "--depth", 1)
     assert ran.code == 0
