@@ -53,6 +53,26 @@ def test_features_and_their_names(tmp_path: Path) -> None:
     assert about["y"] == load("MUTAG").y.tolist()
 
 
+def test_several_targets_stand_beside_features_and_one_file_is_not_there_without_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, out = tmp_path / "molecules.csv", tmp_path / "F.npz"
+    table.write_text("smiles,toxic,bitter\nCCO,1,0\nCCN,0,\nCC,1,1\n")
+    given = [table, "--role", "toxic=target", "--role", "bitter=target", "--start", "features", "--kind", "features"]
+
+    def broken(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("wlhn.cli.kernel.write_json", broken)
+        assert wlhn("kernel", *given, "--out", out).code
+    assert list(tmp_path.iterdir()) == [table]
+    ran = wlhn("kernel", *given, "--out", out)
+    assert ran.code == 0, ran.err
+    assert json.loads((tmp_path / "F.json").read_text())["y"] == [[1, 0], [0, None], [1, 1]]
+    assert sparse.load_npz(out).shape[0] == 3
+
+
 def test_columns_of_own_tables_have_names(tmp_path: Path) -> None:
     (tmp_path / "nodes.csv").write_text("id,age,height\na,1.5,7.25\nb,2.5,3.5\nc,1.5,9.5\n")
     (tmp_path / "edges.csv").write_text("source,target\na,b\nb,c\n")
@@ -61,6 +81,18 @@ def test_columns_of_own_tables_have_names(tmp_path: Path) -> None:
     )
     assert by_name == by_number
     assert by_name["colours"] == [2, 2]
+
+
+def test_missing_numbers_are_filled_as_is_said(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("id,age\na,1.5\nb,2.5\nc,\n")
+    (tmp_path / "edges.csv").write_text("source,target,years\na,b,2.5\nb,c,\nc,a,0.5\n")
+    given = ["--role", "age=feature", "--start", "age", "--edge-labels", "-T", 1, "--json"]
+    for kind in ("oa", "features"):
+        ran = wlhn("kernel", tmp_path, "--kind", kind, *given)
+        assert ran.code == 0, ran.err
+        assert "'age' of 1 of 3 rows (the training mean and an indicator)" in ran.err
+        assert "'years' of 1 of 3 edges (the training mean and an indicator)" in ran.err
+        assert json.loads(ran.out)["colours"] == [3, 3]
 
 
 def test_text_names_the_figures() -> None:

@@ -4,7 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
+from torch_geometric.loader import DataLoader
 
 from wlhn.data import as_dataset, stratified_folds
 from wlhn.data.memory import graphs_in_memory
@@ -56,6 +57,16 @@ def test_attributes_stand_beside_x_and_label() -> None:
     assert graphs.edge_attr[:, 0].tolist() == [0.25] * 4  # type: ignore[index]
 
 
+def test_attributes_are_read_from_arrays_and_generators_too() -> None:
+    array = np.empty(2, object)
+    array[:] = [people(), people()]
+    expected, columns = graphs_in_memory([people(), people()])
+    for form in (array, (graph for graph in array)):
+        graphs, found = graphs_in_memory(form)
+        assert found == columns
+        np.testing.assert_array_equal(graphs.x, expected.x)
+
+
 def test_new_graphs_have_the_columns_of_the_old() -> None:
     _, columns = graphs_in_memory([people()])
     new = nx.Graph([("a", "b", {"how": "sued"})])
@@ -96,6 +107,8 @@ def test_targets_in_memory_may_be_unknown() -> None:
 def test_pyg_lists_bring_their_targets() -> None:
     graphs = [Data(edge_index=EDGES, num_nodes=3, y=torch.tensor([k % 2])) for k in range(4)]
     assert as_dataset(graphs).y.tolist() == [0, 1, 0, 1]
+    loaded = as_dataset(DataLoader(graphs, batch_size=3))
+    assert (len(loaded.graphs), loaded.y.tolist()) == (4, [0, 1, 0, 1])
     rows = [Data(edge_index=EDGES, num_nodes=3, y=torch.tensor([[1.0, torch.nan]])) for _ in range(2)]
     assert (as_dataset(rows).task, as_dataset(rows).y.shape) == ("binary", (2, 2))
     del graphs[1].y
@@ -116,8 +129,9 @@ def test_pyg_masks_are_the_splits() -> None:
     several.test_mask = torch.tensor([False, False, True])
     splits = as_dataset(several, level="node").splits
     assert [(s.train.tolist(), s.valid.tolist(), s.test.tolist()) for s in splits] == [([0], [1], [2]), ([1], [0], [2])]
-    both = as_dataset([several, several], level="node").splits
-    assert both[0].train.tolist() == [0, 3]
+    for pair in ([several, several], [Batch.from_data_list([several, several])]):
+        both = as_dataset(pair, level="node").splits
+        assert both[0].train.tolist() == [0, 3]
 
 
 def test_drawn_splits_hold_labelled_items_only() -> None:

@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from tiny import tiny
+from torch_geometric.loader import DataLoader
 
 from wlhn.data import Dataset
 from wlhn.errors import InputError
@@ -44,7 +45,9 @@ def labels(data: Dataset) -> list[str]:
 
 def test_networkx_pyg_and_our_data_sets_are_the_same_input(data: Dataset) -> None:
     y = labels(data)
-    kinds = to_networkx(data.graphs), to_pyg(data.graphs), data, list(data)
+    array, pyg = np.empty(len(data.graphs), object), to_pyg(data.graphs)
+    array[:] = to_networkx(data.graphs)
+    kinds = array.tolist(), array, pyg, DataLoader(pyg, batch_size=7), data, list(data)
     probabilities = [GraphClassifier(**SMALL).fit(graphs, y).predict_proba(graphs) for graphs in kinds]
     for other in probabilities[1:]:
         np.testing.assert_array_equal(other, probabilities[0])

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from torch.utils.data import Subset
 from torch_geometric.data import Batch, Data
+from torch_geometric.loader import DataLoader
 from torch_geometric.utils import from_networkx
 
 from wlhn import Graphs, InputError, as_graphs, refine
@@ -29,6 +31,25 @@ def test_every_form_gives_the_same_graphs() -> None:
     one = as_graphs(GRAPHS[0])
     for form in (data[0], matrices[0], sp.csr_matrix(matrices[0]), one.edge_index, torch.tensor(one.edge_index)):
         assert edges(as_graphs(form)) == edges(one)
+
+
+def test_batches_in_a_loader_or_a_list_are_their_graphs() -> None:
+    data = to_pyg(as_graphs(GRAPHS))
+    expected = as_graphs(data)
+    batches = [Batch.from_data_list(data[:3]), Batch.from_data_list(data[3:])]
+    for form in (DataLoader(data, batch_size=3), batches, [batches[0], data[3]], Subset(data, [0, 1, 2, 3])):
+        graphs = as_graphs(form)
+        assert graphs.node_ptr.tolist() == expected.node_ptr.tolist()
+        assert edges(graphs) == edges(expected)
+
+
+def test_an_array_of_objects_is_a_list_of_graphs() -> None:
+    """What is left of a list that numpy has indexed, as for the folds of a cross-validation."""
+    array = np.empty(len(GRAPHS), object)
+    array[:] = GRAPHS
+    assert as_graphs(array[[1, 2]]).node_ptr.tolist() == [0, 4, 10]
+    with pytest.raises(InputError, match="edge_index: expected integers, found object"):
+        as_graphs(np.array([[0, 1], [1, None]]))
 
 
 def test_names_of_any_kind_survive() -> None:

@@ -255,6 +255,7 @@ def test_starts() -> None:
     ("arguments", "sentence"),
     [
         ({"rounds": -1}, "rounds: must be 0 or more, found -1"),
+        ({"rounds": 1.5}, "rounds: must be a whole number, found 1.5"),
         ({"initial": "labels"}, "initial: must be uniform, degree"),
         ({"initial": "label"}, "the graphs have no node labels"),
         ({"initial": "features"}, "the graphs have no node features"),

@@ -1,5 +1,7 @@
 """Continuous WL: rows by the published recursion, and transport equal to a linear programme's."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -64,6 +66,26 @@ def test_new_graphs_in_the_units_of_the_fit(graphs: Graphs) -> None:
     np.testing.assert_allclose(kernel.transform(graphs.select([3])), np.exp(-again[:1] / 2))
     first = TreeWasserstein(2, continuous=True, start=0).fit_transform(graphs)
     assert not np.allclose(first, distance.fitted_matrix())
+
+
+def test_a_missing_number_is_the_mean_and_says_that_it_is_missing(graphs: Graphs) -> None:
+    """One gap moves the distances of its own graph a little, and the others hardly."""
+    assert graphs.x is not None
+    x = graphs.x.copy()
+    x[0, 0] = np.nan
+    gap = replace(graphs, x=x)
+    whole, distance = TreeWasserstein(2, continuous=True).fit_transform(graphs), TreeWasserstein(2, continuous=True)
+    matrix = distance.fit_transform(gap)
+    np.testing.assert_allclose(matrix[1:, 1:], whole[1:, 1:], rtol=0.1)
+    np.testing.assert_allclose(distance.transform(gap.select([0, 3])), matrix[[0, 3]], atol=1e-9)
+    x[0, 0] = np.nanmean(x[:, 0])
+    filled = distance.transform(replace(graphs, x=x).select([0]))
+    assert filled[0, 0] > 0.1  # the mean is not the same as nothing
+    later = TreeWasserstein(2, continuous=True).fit(graphs)  # a gap that the fit had not
+    x[0, 0] = graphs.x[:, 0].mean()
+    np.testing.assert_allclose(
+        later.transform(gap.select([0])), later.transform(replace(graphs, x=x).select([0])), atol=1e-9
+    )
 
 
 def test_bad_input(graphs: Graphs) -> None:

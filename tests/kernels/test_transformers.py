@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from tiny import tiny
+from torch_geometric.loader import DataLoader
 
 import wlhn
 from wlhn import OptimalAssignmentKernel, TreeWasserstein, WLFeatures, WLKernel
@@ -111,10 +112,13 @@ def test_unseen_colours_are_counted() -> None:
 
 
 def test_every_kind_of_input_is_the_same(data: Dataset) -> None:
-    kinds = data, data.graphs, list(data), to_networkx(data.graphs), to_pyg(data.graphs)
+    array, pyg = np.empty(len(data.graphs), object), to_pyg(data.graphs)
+    array[:] = to_networkx(data.graphs)
+    kinds = data, data.graphs, list(data), array.tolist(), array, pyg, DataLoader(pyg, batch_size=7)
     first, *others = [OptimalAssignmentKernel(2).fit_transform(graphs) for graphs in kinds]
     for other in others:
         np.testing.assert_array_equal(other, first)
+    np.testing.assert_array_equal(OptimalAssignmentKernel(2).fit(array).transform(graph for graph in array), first)
 
 
 def test_text_labels_mean_the_same_in_new_graphs() -> None:
@@ -240,6 +244,61 @@ def test_bins_are_those_of_the_fit() -> None:
         assert kernel.transform([edgeless([-9.0, 0.3])]).item() == pytest.approx(2 / np.sqrt(12))
 
 
+def numbers(*columns: list[float]) -> Graphs:
+    """A path of nodes with these columns of numbers."""
+    path = nx.path_graph(len(columns[0]))
+    nx.set_node_attributes(path, dict(enumerate(zip(*columns, strict=True))), "x")
+    return wlhn.as_graphs(path)
+
+
+@pytest.mark.parametrize("binning", ["quantiles", "k-means"])
+def test_a_missing_number_is_a_value_of_its_own(binning: str) -> None:
+    """Not the mean's, and the others stay apart."""
+    fitted = numbers([*np.arange(20.0), np.nan, np.nan])
+    kernel = WLFeatures(0, start="features", binning=binning, bins=5, sparse_output=False).fit([fitted])
+    colours = kernel.hierarchy_.colours[0]
+    known, missing = set(colours[:20].tolist()), set(colours[20:].tolist())
+    assert len(known) >= 4
+    assert len(missing) == 1
+    assert not known & missing
+    new = kernel.transform([numbers([np.nan, 0.5, np.nan, np.nan])])[0]
+    assert (new[colours[20]], new[colours[0]]) == (3, 1)
+
+
+def test_names_say_what_was_missing() -> None:
+    kernel = WLFeatures(0, start="features").fit([numbers([0.0, 2.0, np.nan], [5.0, 6.0, 6.0])])
+    assert {name.split(" ", 1)[1] for name in kernel.get_feature_names_out()} == {
+        "≤ 0.5|≤ 5.5",
+        "> 1.5|> 5.5",
+        "missing|> 5.5",
+    }
+
+
+@pytest.mark.parametrize("binning", ["quantiles", "k-means"])
+def test_a_gap_where_the_fit_had_none_is_the_mean(binning: str) -> None:
+    kernel = WLKernel(0, start="features", binning=binning, bins=3).fit([numbers([0.0, 1.0, 1.0, 2.0])])
+    np.testing.assert_array_equal(
+        kernel.transform([numbers([np.nan, 0.0, 2.0])]), kernel.transform([numbers([1.0, 0.0, 2.0])])
+    )
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+def test_missing_numbers_of_edges_are_a_value_of_their_own(kind: Any) -> None:
+    def path(*values: float) -> nx.Graph:
+        graph = nx.path_graph(len(values) + 1)
+        nx.set_edge_attributes(graph, {(k, k + 1): [value] for k, value in enumerate(values)}, "edge_attr")
+        return graph
+
+    nothing = float("nan")
+    graphs = [path(1.0, nothing), path(1.0, 2.0), path(nothing, 1.0), path(1.0, 1.5), path(3.0)]
+    kernel = kind(1, start="uniform", edge_labels=True)
+    everything = kernel.fit_transform(graphs)
+    np.testing.assert_allclose(everything[0], everything[2])  # the same, read from its other end
+    same = kind(1, start="uniform", edge_labels=True).fit_transform([path(1.0, 9.0), *graphs[1:]])
+    np.testing.assert_allclose(everything[0, [1, 3, 4]], same[0, [1, 3, 4]])  # like any value that no other has
+    np.testing.assert_allclose(kernel.fit(graphs[:2]).transform(graphs[2:]), everything[2:, :2])
+
+
 def test_few_values_stay_apart_and_no_order_shows_in_clusters() -> None:
     rng = np.random.default_rng(1)
     one_hot = Graphs.from_edges(
@@ -269,6 +328,9 @@ def test_a_matrix_too_large_is_refused_before_the_work(monkeypatch: pytest.Monke
     ("kind", "parameters", "message"),
     [
         (WLKernel, {"depth": -1}, "depth: must be 0 or more"),
+        (WLKernel, {"depth": 1.5}, "depth: must be a whole number, found 1.5"),
+        (WLKernel, {"depth": True}, "depth: must be a whole number, found True"),
+        (TreeWasserstein, {"depth": 2.0, "continuous": True}, "depth: must be a whole number, found 2.0"),
         (WLKernel, {"start": "colour"}, "start: must be uniform"),
         (WLKernel, {"start": "features"}, "no node features"),
         (WLKernel, {"start": ("label", 0)}, "no column 0 of node features here, the graphs have none"),
@@ -276,6 +338,7 @@ def test_a_matrix_too_large_is_refused_before_the_work(monkeypatch: pytest.Monke
         (OptimalAssignmentKernel, {"weights": [1]}, "weights: expected 6 numbers"),
         (OptimalAssignmentKernel, {"binning": "equal"}, "binning: must be quantiles or k-means"),
         (OptimalAssignmentKernel, {"bins": 0}, "bins: must be 1 or more"),
+        (OptimalAssignmentKernel, {"bins": 2.5}, "bins: must be a whole number, found 2.5"),
         (TreeWasserstein, {"gamma": 0}, "gamma: expected a number above 0"),
         (TreeWasserstein, {"continuous": True}, "no node features"),
         (TreeWasserstein, {"continuous": True, "normalise": False}, "normalise=False: continuous"),

@@ -129,10 +129,12 @@ def _features(dataset: Dataset, parameters: dict[str, Any], out: Path | None) ->
     described = _described(made, parameters)
     if out is not None:
         with working(f"writing {out}"):
-            with replacing(out) as draft:
-                sparse.save_npz(draft, rows, compressed=False)
             about = {"name": dataset.name, "names": made.get_feature_names_out().tolist(), "graph_ids": _ids(dataset)}
-            write_json(out.with_suffix(".json"), about | {"y": _plain(dataset.y)} | described)
+            y = dataset.y.astype(object)
+            y[np.isnan(dataset.y)] = None  # JSON knows no NaN
+            with replacing(out) as draft:  # there only if what its rows and columns are is there too
+                sparse.save_npz(draft, rows, compressed=False)
+                write_json(out.with_suffix(".json"), about | {"y": y.tolist()} | described)
     return described | {"shape": list(rows.shape), "nonzeros": int(rows.nnz)}
 
 
@@ -168,8 +170,3 @@ def _ids(dataset: Dataset) -> list[str]:
     from wlhn.data.display import graph_names
 
     return [str(name) for name in graph_names(dataset)]
-
-
-def _plain(y: Any) -> Any:
-    """Numbers for JSON, which knows no NaN."""
-    return [[_plain(v) for v in row] if np.ndim(row) else None if row != row else row for row in np.asarray(y).tolist()]

@@ -24,7 +24,7 @@ from wlhn.data.readers.values import attributes
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs, as_graphs
-from wlhn.graphs.convert import instance_of, is_one_graph
+from wlhn.graphs.convert import instance_of, one_by_one
 from wlhn.loops.grouping import group_by_target
 
 if TYPE_CHECKING:
@@ -62,9 +62,8 @@ def as_dataset(
     (('Mr. Hi', 'Officer'), ())
     """
     options = ReadOptions(task=task, missing=missing, roles=roles or {})
-    single = is_one_graph(source)
-    parts = [source] if single else list(source)
-    graphs, labels, nodes, edges = _read(source if single else parts, options)
+    parts = list(one_by_one(source))
+    graphs, labels, nodes, edges = _read(parts, options)
     tables = [table for table in (nodes, edges) if table is not None]
     columns = labels + tuple(column for table in tables for column in table.columns)
     options.check_roles(*(table.frame for table in tables))
@@ -103,15 +102,14 @@ def graphs_in_memory(source: Any, like: Sequence[Column] = ()) -> tuple[Graphs, 
     >>> graphs.node_label.tolist(), columns[0].values
     ([1, 0, 0], ('H', 'O'))
     """
-    graphs, labels, *tables = _read(source, ReadOptions(like=like))
+    graphs, labels, *tables = _read(list(one_by_one(source)), ReadOptions(like=like))
     return graphs, labels + tuple(column for table in tables if table is not None for column in table.columns)
 
 
-def _read(source: Any, options: ReadOptions) -> tuple[Graphs, tuple[Column, ...], Table | None, Table | None]:
+def _read(parts: Sequence[Any], options: ReadOptions) -> tuple[Graphs, tuple[Column, ...], Table | None, Table | None]:
     """(graphs, columns of labels, table of nodes, table of edges); but for the first, of networkx graphs only."""
-    parts = [source] if _is_networkx(source) else source
-    if not isinstance(parts, Sequence) or not any(map(_is_networkx, parts)):
-        return as_graphs(source), (), None, None
+    if not any(map(_is_networkx, parts)):
+        return as_graphs(parts), (), None, None
     strange = next((part for part in parts if not _is_networkx(part)), None)
     if strange is not None:
         as_graphs([strange])  # says what is no graph at all

@@ -6,7 +6,7 @@ Importing these packages takes a while, so it is left to those who use them: who
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,21 +26,33 @@ SINGLE = (("networkx", "Graph"), *MATRICES, ("torch_geometric.data", "Data"), ("
 def as_graphs(source: Any) -> Graphs:
     """Any supported graph or collection of graphs as `Graphs`.
 
-    Accepts `Graphs`; PyG `Data`, `Batch`, data sets and lists of `Data`; networkx graphs and lists of them (node
+    Accepts `Graphs`; PyG `Data`, `Batch`, data sets, loaders and lists of them; networkx graphs and lists of them (node
     attributes "label" and "x", edge attributes "label" and "edge_attr" are kept; `wlhn.data.as_dataset` makes columns
-    of all others); scipy sparse matrices, whose entries a_ij ≠ 0 are edges i → j; and arrays of edges (2, m).
+    of all others); scipy sparse matrices, whose entries a_ij ≠ 0 are edges i → j; arrays of edges (2, m); and lists,
+    1-d object arrays or whatever else gives such graphs one by one.
 
     >>> import networkx as nx
     >>> as_graphs([nx.path_graph(3), nx.star_graph(["hub", "a", "b"])])
     Graphs(2 graphs, 6 nodes, 8 directed edges)
     """
-    if instance_of(source, "torch_geometric.data", "Batch"):
-        return _join(map(_one, source.to_data_list()))
-    if is_one_graph(source):
-        return _one(source)
-    if not isinstance(source, Iterable):
-        raise InputError(f"expected graphs (PyG, networkx, scipy or an edge array), found {type(source).__name__}")
-    return _join(map(_one, source))
+    return _join(map(_one, one_by_one(source)))
+
+
+def one_by_one(source: Any) -> Iterator[Any]:
+    """What `as_graphs` takes, part by part: the graphs of a collection, those of its batches too, or the one graph.
+
+    >>> import networkx as nx
+    >>> len(list(one_by_one(nx.path_graph(3)))), len(list(one_by_one([nx.path_graph(3), nx.path_graph(4)])))
+    (1, 2)
+    """
+    try:
+        parts = iter([source] if _is_one_graph(source) else source)
+    except TypeError:
+        raise InputError(
+            f"expected graphs (PyG, networkx, scipy or an edge array), found {type(source).__name__}"
+        ) from None
+    for part in parts:
+        yield from part.to_data_list() if instance_of(part, "torch_geometric.data", "Batch") else [part]
 
 
 def to_pyg(graphs: Graphs) -> list[Data]:
@@ -123,9 +135,11 @@ def _one(graph: Any) -> Graphs:
     raise InputError(f"expected a graph (PyG, networkx, scipy or an edge array), found {type(graph).__name__}")
 
 
-def is_one_graph(source: Any) -> bool:
+def _is_one_graph(source: Any) -> bool:
     """Whether this is one of the values that `as_graphs` takes by themselves, rather than a list of graphs."""
-    return isinstance(source, Graphs | np.ndarray) or any(instance_of(source, *kind) for kind in SINGLE)
+    if isinstance(source, np.ndarray):  # of edges, but for what is left of a list when numpy has indexed it
+        return source.dtype != object or source.ndim != 1
+    return isinstance(source, Graphs) or any(instance_of(source, *kind) for kind in SINGLE)
 
 
 def instance_of(value: Any, module: str, name: str) -> bool:

@@ -27,7 +27,7 @@ from wlhn.loops.equality import check_runs
 from wlhn.loops.late_rounds import late_round
 from wlhn.loops.parallel import over_rows
 from wlhn.loops.sorting import sort
-from wlhn.options.checks import check_at_least
+from wlhn.options.checks import check_whole
 
 Initial = Literal["uniform", "degree", "label", "features"]
 ALL_BITS = 2**64 - 1
@@ -65,7 +65,7 @@ def refine(
     """
     graphs = as_graphs(graphs)
     if rounds is not None:
-        check_at_least("rounds", rounds, 0)
+        check_whole("rounds", rounds, 0)
     start, initial_values = encode("initial", initial_values_of(graphs, initial), graphs.num_nodes)
     edge_code, edge_values = np.empty(0, np.int32), None
     if edge_labels is not False:

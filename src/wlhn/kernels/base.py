@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from wlhn.data.dataset import Dataset
+from wlhn.data.features import Filling, fill
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import refine
 from wlhn.kernels.colour_counts import ColourCounts, checked_weights
@@ -18,7 +19,7 @@ from wlhn.kernels.dense import check_fits
 from wlhn.kernels.gram import Kind, Report, compare_graphs, no_report
 from wlhn.kernels.reading import read_graphs, value_names
 from wlhn.kernels.start import Start
-from wlhn.options.checks import check_at_least
+from wlhn.options.checks import check_whole
 from wlhn.options.training import BINNINGS, InputOptions
 
 Array = NDArray[Any]
@@ -44,6 +45,9 @@ class TreeTransformer(TransformerMixin, BaseEstimator):
         """Refine, and count."""
         check_depth(self.depth, self.weights)
         read, self.columns_ = read_graphs(graphs)
+        numbers = read.edge_attr if self.edge_labels else None
+        self.edge_filling_ = None if numbers is None else Filling.of(numbers)
+        read = self._filled(read)
         names = value_names(graphs, read, self.columns_)
         self.start_ = Start.fit(read, self.start, self.binning, self.bins, names)
         self.hierarchy_ = refine(read, int(self.depth), self.start_.values(read), bool(self.edge_labels))
@@ -53,10 +57,16 @@ class TreeTransformer(TransformerMixin, BaseEstimator):
     def colour_counts(self, graphs: Any) -> ColourCounts:
         """New graphs as counted colours of the fitted tree and of those that it lacks: `unseen` says how many."""
         check_is_fitted(self, "hierarchy_")
-        new, _ = read_graphs(graphs, self.columns_)
+        new = self._filled(read_graphs(graphs, self.columns_)[0])
         values = self.start_.values(new)
         refined = refine(new, self.hierarchy_.depth, values, bool(self.edge_labels))
         return ColourCounts.of_new(self.hierarchy_, refined)
+
+    def _filled(self, graphs: Graphs) -> Graphs:
+        """Without gaps in the numbers of edges, where these are what is counted."""
+        if not self.edge_labels or graphs.edge_label is not None or graphs.edge_attr is None:
+            return graphs
+        return replace(graphs, edge_attr=fill(self.edge_filling_, graphs.edge_attr)[0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -103,6 +113,6 @@ class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TreeTransformer):
         return compare_graphs(self._kind, a, b, weights=self.weights, normalised=self.normalise, report=report)
 
 
-def check_depth(depth: int, weights: Any) -> None:
-    check_at_least("depth", depth, 0)
+def check_depth(depth: Any, weights: Any) -> None:
+    check_whole("depth", depth, 0)
     checked_weights(weights, int(depth))

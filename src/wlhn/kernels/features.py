@@ -19,7 +19,7 @@ from wlhn.hierarchy import colour_names
 from wlhn.kernels.base import TreeTransformer
 from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.dense import check_fits
-from wlhn.options.checks import check_at_least, check_choice
+from wlhn.options.checks import check_choice, check_whole
 
 Array = NDArray[Any]
 Code = Literal["log", "counts", "thermometer"]
@@ -56,7 +56,7 @@ class WLFeatures(TreeTransformer):
     def fit(self, graphs: Any, y: Any = None) -> WLFeatures:
         """Find the colours of these graphs; y is not looked at."""
         check_choice("code", self.code, *get_args(Code))
-        check_at_least("min_graphs", self.min_graphs, 1)
+        check_whole("min_graphs", self.min_graphs, 1)
         counts = self._fit_tree(graphs)
         graphs_with = np.bincount(counts.matrix.indices, minlength=counts.num_known)
         self.kept_ = np.flatnonzero(graphs_with >= self.min_graphs)

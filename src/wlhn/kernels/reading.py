@@ -15,6 +15,7 @@ from wlhn.data.memory import graphs_in_memory
 from wlhn.data.readers.values import named
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
+from wlhn.graphs.convert import one_by_one
 
 Array = NDArray[Any]
 
@@ -36,6 +37,7 @@ def read_graphs(source: Any, like: Sequence[Column] | None = None) -> tuple[Grap
     if isinstance(source, Dataset):
         graphs, columns = source.graphs, source.columns
     else:
+        source = list(one_by_one(source))  # a generator has them once, and they are read twice
         graphs, columns = graphs_in_memory(source)
     _check_nodes(graphs)
     if like is None:
@@ -44,7 +46,7 @@ def read_graphs(source: Any, like: Sequence[Column] | None = None) -> tuple[Grap
         _check_categories(graphs, columns, like)
     elif columns:
         graphs, columns = graphs_in_memory(source, _with_labels_of(columns, like))
-    coded = isinstance(source, Graphs | Dataset) or all(isinstance(part, Graphs) for part in source)
+    coded = isinstance(source, Dataset) or all(isinstance(part, Graphs) for part in source)
 
     def label(values: Array | None, edge: bool) -> Array | None:
         known, names = labels_of(like, edge=edge), labels_of(columns, edge=edge)

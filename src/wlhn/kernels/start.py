@@ -1,7 +1,8 @@
 """What nodes start from: nothing, their degree, their label, columns of features, or several of these.
 
-Labels and columns of integers are categories; columns of other numbers fall into bins (see `binning`). All of it is
-fixed in a fit, so that a value means the same in new graphs.
+Labels and columns of integers are categories; columns of other numbers fall into bins (see `binning`), missing ones
+filled first as models fill them (`wlhn.data.features`). All of it is fixed in a fit, so that a value means the same in
+new graphs.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wlhn.data.features import Filling, fill
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.hierarchy.binning import KMeans, Quantiles, fit_bins
-from wlhn.options.checks import check_at_least, check_choice
+from wlhn.options.checks import check_choice, check_whole
 from wlhn.options.training import BINNINGS
 
 Array = NDArray[Any]
@@ -33,11 +35,16 @@ class Start:
     [[4, 0], [9, 0], [4, 1]]
     >>> start.describe(start.values(path)[2])
     '4|> 0.2'
+    >>> gaps = Graphs.from_edges([[0, 1], [1, 0]], x=[[0.1], [float("nan")]])
+    >>> start = Start.fit(gaps, 0, "quantiles", 2)
+    >>> [start.describe(value) for value in start.values(gaps)]
+    ['any', 'missing']
     """
 
     columns: tuple[str | int, ...]  # "degree", "label", numbers of columns of x
     numeric: tuple[int, ...]  # those columns of x that are not integers
-    bins: Quantiles | KMeans | None
+    filling: Filling | None  # of these
+    bins: Quantiles | KMeans | None  # of these and of what the filling puts beside them
     names: Mapping[str | int, Mapping[int, str]] = field(default_factory=dict)  # of codes, by column
 
     @staticmethod
@@ -50,11 +57,14 @@ class Start:
     ) -> Start:
         """Without columns: labels, where the graphs have them, else degrees."""
         check_choice("binning", binning, *BINNINGS)
-        check_at_least("bins", bins, 1)
+        check_whole("bins", bins, 1)
         named = named_columns(graphs, columns)
         numeric = tuple(c for c in named if isinstance(c, int) and not _is_integer(graphs))
-        fitted = fit_bins(chosen_columns(graphs, numeric), binning, bins) if numeric and graphs.num_nodes else None
-        return Start(named, numeric, fitted, names or {})
+        if not numeric or not graphs.num_nodes:
+            return Start(named, numeric, None, None, names or {})
+        values = chosen_columns(graphs, numeric)
+        filling = Filling.of(values)
+        return Start(named, numeric, filling, fit_bins(fill(filling, values)[0], binning, bins), names or {})
 
     def values(self, graphs: Graphs) -> Array:
         """What `refine` and `assign` take: (nodes,) or, of several columns, (nodes, columns) whole numbers."""
@@ -70,7 +80,7 @@ class Start:
                     raise InputError(f"start, column {column} of x: expected integers as in the fit, found numbers")
                 parts.append(np.asarray(graphs.x)[:, [int(column)]])
         if self.bins is not None:
-            parts.append(self.bins.codes(chosen_columns(graphs, self.numeric)))
+            parts.append(self.bins.codes(fill(self.filling, chosen_columns(graphs, self.numeric))[0]))
         if not parts:
             return np.zeros(graphs.num_nodes, np.int64)
         rows = np.concatenate([part.astype(np.int64) for part in parts], axis=1)
@@ -82,8 +92,18 @@ class Start:
         plain = [c for c in self.columns if c not in self.numeric]
         words = [self.names.get(c, {}).get(code, str(code)) for c, code in zip(plain, codes, strict=False)]
         if self.bins is not None:
-            words += self.bins.describe(codes[len(plain) :])
+            words += self._binned(codes[len(plain) :])
         return "|".join(words) if self.columns else "·"
+
+    def _binned(self, codes: list[int]) -> list[str]:
+        """Bins in words; a number that was missing is called so, instead of by the bin of the mean."""
+        assert self.bins is not None
+        words = self.bins.describe(codes)
+        if self.filling is None or isinstance(self.bins, KMeans):  # a cluster is called by all its numbers
+            return words
+        for column, gap in zip(self.filling.gaps, codes[len(self.numeric) :], strict=True):
+            words[column] = "missing" if gap else words[column]
+        return words[: len(self.numeric)]
 
 
 def named_columns(graphs: Graphs, columns: StartColumns) -> tuple[str | int, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from wlhn.data.features import Filling, fill
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.kernels.base import MatrixTransformer, check_depth
@@ -34,7 +35,8 @@ class TreeWasserstein(MatrixTransformer):
         gamma: None for distances d, a number for the kernel exp(−gamma d). On the tree it is positive definite.
         continuous: take columns of x (all, or those of `start`) as numbers instead of bins: continuous WL with exact
             transport for each pair of graphs (Togninalli et al. 2019; needs POT). Columns get mean 0 and deviation 1 as
-            measured in the fit. The kernel is then not sure to be positive definite.
+            measured in the fit; a missing number is the mean, and 1 in a 0/1 column beside it. The kernel is then not
+            sure to be positive definite.
 
     >>> import networkx as nx
     >>> graphs = [nx.path_graph(2), nx.path_graph(4)]
@@ -63,8 +65,12 @@ class TreeWasserstein(MatrixTransformer):
         read, self.columns_ = read_graphs(graphs)
         self.attributes_ = self._attributes(read)
         values = chosen_columns(read, self.attributes_)
+        self.filling_ = Filling.of(values)
+        values, _ = fill(self.filling_, values)
         self.mean_, self.deviation_ = values.mean(axis=0), values.std(axis=0)
         self.deviation_[self.deviation_ == 0] = 1
+        gaps = slice(len(self.attributes_), None)  # stay 0 and 1: a rare gap would be far from everything
+        self.mean_[gaps], self.deviation_[gaps] = 0, 1
         self.points_ = self._points(read)
         return self
 
@@ -104,6 +110,6 @@ class TreeWasserstein(MatrixTransformer):
         return columns
 
     def _points(self, graphs: Graphs) -> list[Array]:
-        values = (chosen_columns(graphs, self.attributes_) - self.mean_) / self.deviation_
-        rows = smoothed_rows(graphs, values, int(self.depth), self.weights)
+        values, _ = fill(self.filling_, chosen_columns(graphs, self.attributes_))
+        rows = smoothed_rows(graphs, (values - self.mean_) / self.deviation_, int(self.depth), self.weights)
         return np.split(rows, graphs.node_ptr[1:-1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 from wlhn.errors import InputError
@@ -28,3 +29,15 @@ def check_at_least(name: str, value: float, least: float) -> None:
     """
     if not value >= least:
         raise InputError(f"{name}: must be {least} or more, found {value}")
+
+
+def check_whole(name: str, value: Any, least: int) -> None:
+    """The value is a whole number, Python's or numpy's, and not below the least one, or an `InputError` says so.
+
+    >>> check_whole("depth", 1.5, 0)
+    Traceback (most recent call last):
+    wlhn.errors.InputError: depth: must be a whole number, found 1.5
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise InputError(f"{name}: must be a whole number, found {value!r}")
+    check_at_least(name, int(value), least)
