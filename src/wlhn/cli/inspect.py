@@ -219,7 +219,7 @@ def explore(
     """Write a self-contained page: the colour tree in the Poincaré disc, the graphs, and what a model says of them."""
     from wlhn.inspection.explorer import explorer_document
     from wlhn.report.explorer import write_page
-    from wlhn.runs.run_folder import is_run, load_run, read_config
+    from wlhn.runs.run_folder import is_run, load_run
 
     if out.suffix != ".html":
         raise InputError(f"{out}: the name must end in .html")
@@ -228,10 +228,10 @@ def explore(
         raise InputError(f"--rounds {rounds}: the run in {what} has its own depth; leave --rounds out")
     if trained is None and data is not None:
         raise InputError(f"{what}: no finished run here; --data goes with a run, so leave it out or name one")
-    name = what if trained is None else data or str(read_config(Path(what)).get("data", ""))
-    if not name:
-        raise InputError(f"{what}: does not say what it was trained on; name the data with --data")
-    dataset = reading.load_like(name, () if trained is None else trained.columns)
+    if trained is not None and data is None:
+        dataset = _training_data(Path(what), trained, reading)
+    else:
+        dataset = reading.load_like(data or what, () if trained is None else trained.columns)
     document = explorer_document(dataset, trained, 3 if rounds is None else rounds, colours)
     write_page(document, out)
     if json:
@@ -240,3 +240,24 @@ def explore(
     for note in document["notes"]:
         typer.echo(note)
     typer.echo(f"Written to {out} ({out.stat().st_size / 1e6:.1f} MB); open it in a browser.")
+
+
+def _training_data(run: Path, trained: Trained, reading: DataFlags) -> Dataset:
+    """What a run was trained on, where it still lies there and is the same."""
+    from wlhn.runs.run_folder import read_config
+    from wlhn.training.provenance import data_hash
+
+    config = read_config(run)
+    place = str(config.get("path") or config.get("data") or "")
+    if not place:
+        raise InputError(f"{run}: does not say what it was trained on; name the data with --data")
+    try:
+        dataset = reading.load_like(place, trained.columns)
+    except InputError as error:
+        raise InputError(f"{run}: what it was trained on cannot be read ({error}); name the data with --data") from None
+    if data_hash(dataset) != config.get("data_hash"):
+        raise InputError(
+            f"{run}: what is now at {place} is not what it was trained on; name the data with --data, or read them as "
+            "for training (--skip-invalid, --seed)"
+        )
+    return dataset
