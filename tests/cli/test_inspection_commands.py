@@ -94,7 +94,7 @@ def test_data_with_a_molecule_that_cannot_be_read_can_be_asked_about_throughout(
     assert trained.code == 0, trained.err
     following = trained.out.splitlines()[-1]
     assert following.split()[:2] == ["wlhn", "predict"]
-    rest = [["score"], ["explain", "--graph", "m3"], ["similar", "--graph", "m3"]]
+    rest = [["score"], ["explain", "--graph", "m3"], ["similar", "--graph", "m3"], ["embed", "--out", "points.npz"]]
     commands = [shlex.split(following)[1:], ["explore", "run", "--data", "a table.csv", "--skip-invalid"]]
     for name, *more in rest:
         commands.append([name, "run", "a table.csv", "--skip-invalid", *more])
@@ -107,3 +107,7 @@ def test_data_with_a_molecule_that_cannot_be_read_can_be_asked_about_throughout(
     ran = wlhn("predict", "run", "nothing.csv", "--skip-invalid", "--out", "p.csv")
     assert ran.code == 0, ran.err
     assert "The 2 that could not be read have an empty answer." in ran.out
+    for command in (["embed", "run", "nothing.csv", "--out", "none.npz"], ["explore", "nothing.csv"]):
+        ran = wlhn(*command, "--skip-invalid")
+        assert (ran.code, ran.err.count("error: ")) == (2, 1), ran.err
+        assert "give" in ran.err.splitlines()[-1]

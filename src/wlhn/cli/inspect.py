@@ -258,6 +258,6 @@ def _training_data(run: Path, trained: Trained, reading: DataFlags) -> Dataset:
     if data_hash(dataset) != config.get("data_hash"):
         raise InputError(
             f"{run}: what is now at {place} is not what it was trained on; name the data with --data, or read them as "
-            "for training (--skip-invalid, --seed)"
+            "for training (--task, --skip-invalid, --seed)"
         )
     return dataset

@@ -185,10 +185,18 @@ def load_plugins(paths: list[Path] | None) -> None:
 
 @dataclass(frozen=True)
 class DataFlags:
-    """How data are read."""
+    """How data are read: every command that reads the user's own has all of these, as errors of readers name them."""
 
     role: Annotated[
         list[str] | None, typer.Option(help="What a column of your own tables is: NAME=ROLE, repeatable.")
+    ] = None
+    task: Annotated[
+        str | None,
+        typer.Option(help="classification or regression, where targets could be either.", show_default="inferred"),
+    ] = None
+    missing: Annotated[
+        str | None,
+        typer.Option(help="What stands for an unknown target beside an empty cell: --missing=-1."),
     ] = None
     skip_invalid: Annotated[bool, typer.Option("--skip-invalid", help="Leave out molecules that cannot be read.")] = (
         False
@@ -204,15 +212,17 @@ class DataFlags:
             data,
             data_root=self.data_root,
             roles=parse_roles(self.role),
+            task=self.task,  # type: ignore[arg-type]  # which `load` checks
+            missing=self.missing,
             skip_invalid=self.skip_invalid,
             seed=self.seed,
             progress=sys.stderr.isatty(),
             **further,
         )
 
-    def load_to_learn(self, data: str) -> Dataset:
-        """A data set to learn from; what its readers had to decide is said on standard error."""
-        dataset = self.load(data)
+    def load_with_notes(self, data: str, **further: Any) -> Dataset:
+        """A data set; what its readers had to decide is said on standard error."""
+        dataset = self.load(data, **further)
         for each in dataset.notes:
             note(f"{dataset.name}: {each}")
         return dataset
@@ -224,23 +234,6 @@ class DataFlags:
             many = counted(len(skipped), "molecule")
             note(f"{dataset.name}: {many} could not be read, the first {skipped[0].id}: {skipped[0].why}")
         return dataset
-
-
-@dataclass(frozen=True)
-class TargetFlags(DataFlags):
-    """How data are read, and what their targets are."""
-
-    task: Annotated[
-        str | None,
-        typer.Option(help="classification or regression, where targets could be either.", show_default="inferred"),
-    ] = None
-    missing: Annotated[
-        str | None,
-        typer.Option(help="What stands for an unknown target beside an empty cell: --missing=-1."),
-    ] = None
-
-    def load(self, data: str, **further: Any) -> Dataset:
-        return super().load(data, task=self.task, missing=self.missing, **further)
 
 
 def training_data_warning(run: Path, dataset: Dataset, level: str) -> str:
