@@ -67,7 +67,7 @@ def evaluate(
                 )
     workers = asked.workers
     other = None if compare is None else read_outcome(compare)
-    dataset = reading.load_with_notes(data)
+    dataset = reading.load_with_notes(data, directed=given.get("directed") or None)
     candidates = read_grid(asked.grid, model, dataset.level, given, featureless=not dataset.inputs)
     title = f"{dataset.name}, {model}"
     with progress(title, "job") as advance, live_page(out / PROGRESS, title) as page:

@@ -50,7 +50,7 @@ def explain(
     if (graph is None) == (node is None):
         raise InputError("explain: name either a graph (--graph) or, of a run on nodes, a node (--node)")
     trained = load_run(run)
-    dataset = reading.load_like(data, trained.columns)
+    dataset = reading.load_like(data, trained)
     item = graph_position(dataset, graph) if graph is not None else node_position(dataset, node or "")
     what_it_is = f"graph {graph_names(dataset)[item]}" if node is None else f"node {node_name(dataset, item)}"
     explanation = (explain_graph if node is None else explain_node)(trained, dataset.graphs, item)
@@ -167,7 +167,7 @@ def similar(
     if data is None and by == "model":
         raise InputError("similar: give a run folder and data; without a run, --by kernel compares graphs")
     trained = None if data is None else load_run(run)
-    dataset = reading.load_like(data or str(run), () if trained is None else trained.columns)
+    dataset = reading.load_like(data or str(run), trained)
     item = graph_position(dataset, graph) if graph is not None else node_position(dataset, node or "")
     what = "graph" if node is None else "node"
     if by == "kernel" or trained is None:
@@ -231,7 +231,7 @@ def explore(
     if trained is not None and data is None:
         dataset = _training_data(Path(what), trained, reading)
     else:
-        dataset = reading.load_like(data or what, () if trained is None else trained.columns)
+        dataset = reading.load_like(data or what, trained)
     document = explorer_document(dataset, trained, 3 if rounds is None else rounds, colours)
     write_page(document, out)
     if json:
@@ -252,7 +252,7 @@ def _training_data(run: Path, trained: Trained, reading: DataFlags) -> Dataset:
     if not place:
         raise InputError(f"{run}: does not say what it was trained on; name the data with --data")
     try:
-        dataset = reading.load_like(place, trained.columns)
+        dataset = reading.load_like(place, trained)
     except InputError as error:
         raise InputError(f"{run}: what it was trained on cannot be read ({error}); name the data with --data") from None
     if data_hash(dataset) != config.get("data_hash"):

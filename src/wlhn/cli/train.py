@@ -53,7 +53,7 @@ def train(
     if address is not None and workers == 1:
         raise InputError(f"--address {address} is that of a Ray cluster, which --workers 2 or more would use")
     settings = Settings.of(flags.model, **given)
-    dataset = reading.load_with_notes(data)
+    dataset = reading.load_with_notes(data, directed=settings.training.directed or None)
     chosen = None
     if split is not None:
         if split >= len(dataset.splits):

@@ -206,7 +206,7 @@ def _embed_with_run(run: Path, data: str, out: Path | None, reading: DataFlags, 
         raise InputError("out: the points of a run go to a file whose name ends in .npz")
     check_suffix(out, ".npz")
     trained = load_run(run)
-    dataset = reading.load_like(data, trained.columns)
+    dataset = reading.load_like(data, trained)
     graphs, parts = dataset.graphs, []
     with progress("embedding", "graph") as advance:
         for part in trained.embed(graphs):

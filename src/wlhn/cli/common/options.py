@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -28,8 +28,9 @@ from wlhn.words import counted
 
 if TYPE_CHECKING:
     from wlhn.data import Dataset
-    from wlhn.data.dataset import Column, Role
+    from wlhn.data.dataset import Role
     from wlhn.evaluation.executor import Workers
+    from wlhn.runs.trained import Trained
 
 Class = TypeVar("Class")
 SHARED = {each.name: (owner, each) for owner in (NetworkOptions, TrainingOptions) for each in fields(owner)}
@@ -227,9 +228,12 @@ class DataFlags:
             note(f"{dataset.name}: {each}")
         return dataset
 
-    def load_like(self, data: str, columns: Sequence[Column]) -> Dataset:
-        """A data set whose columns are read as those of the training data were."""
-        dataset = self.load(data, like=columns)
+    def load_like(self, data: str, trained: Trained | None) -> Dataset:
+        """A data set; where there is a run, its columns and directions are read as those of the training data were."""
+        as_then: dict[str, Any] = {}
+        if trained is not None:
+            as_then = {"like": trained.columns, "directed": trained.settings.training.directed or None}
+        dataset = self.load(data, **as_then)
         if skipped := dataset.skipped:
             many = counted(len(skipped), "molecule")
             note(f"{dataset.name}: {many} could not be read, the first {skipped[0].id}: {skipped[0].why}")
