@@ -175,6 +175,13 @@ def test_several_labels_an_item_are_as_many_0_1_tasks(data: Dataset, tmp_path: P
     assert p.shape == (60, 3)
     np.testing.assert_array_equal(classifier.predict(data), p > 0.5)
     assert classifier.score(data, np.stack([data.y, 1 - data.y, data.y], axis=1)) > 0.8
+    right = np.isnan(y) | (y == classifier.predict(data))
+    assert classifier.score(data, y) == pytest.approx(right.all(axis=1).mean())
+    wrong = np.where(np.isnan(y), np.nan, 1 - classifier.predict(data))
+    assert classifier.score(data, wrong) == 0
+    half = np.where(np.arange(60)[:, None] % 2, wrong, np.nan)
+    half[0] = classifier.predict(data)[0]  # items without any label do not count
+    assert classifier.score(data, half) == pytest.approx(1 / 31)
     classifier.save(tmp_path / "kept")
     again = GraphClassifier.load(tmp_path / "kept")
     np.testing.assert_array_equal(again.predict_proba(data), p)
