@@ -154,7 +154,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
                 f"{self._model_name()} places nothing in hyperbolic space; take a model that does, as wlhn"
             )
         if y is None:
-            self.trained_ = untrained(data, self._settings(), self.random_state)
+            self.trained_ = untrained(data, self._settings(), self._seed())
             return self
         values = flat(y, "graph")
         return self._fit((with_numbers if are_fractions(values) else with_classes)(data, values))
