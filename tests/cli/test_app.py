@@ -4,6 +4,7 @@ import importlib.metadata
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from running import wlhn
@@ -133,3 +134,35 @@ def test_bad_input_is_one_sentence_and_exit_code_2(arguments: list[str], sentenc
     assert len(errors) == 1
     assert errors[0].startswith(f"error: {sentence}")
     assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    "command", ["kernel", "hierarchy", "embed", "explore", "datasets show", "datasets audit", "similar --by kernel"]
+)
+def test_what_an_error_of_a_reader_advises_is_an_option_of_the_command(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("people").mkdir()
+    Path("people/nodes.csv").write_text("who,club\n" + "".join(f"p{k},{'ab?'[k % 3]}\n" for k in range(12)))
+    Path("people/edges.csv").write_text("from,to\n" + "".join(f"p{k},p{(k + 1) % 12}\n" for k in range(12)))
+    more = ["--graph", "0"] if command.startswith("similar") else []
+    asked = wlhn(*command.split(), "people", *more)
+    assert asked.code == 2
+    for advice in ("--missing=?", "--missing="):
+        assert f"`{advice}`" in asked.err
+        ran = wlhn(*command.split(), "people", *more, advice)
+        assert ran.code == 0, ran.err
+    Path("people/nodes.csv").write_text("who,much,yes\n" + "".join(f"p{k},{k / 2},{k % 2}\n" for k in range(12)))
+    both = ["--role", "much=target", "--role", "yes=target"]
+    asked = wlhn(*command.split(), "people", *more, *both)
+    assert asked.code == 2
+    assert "`--task regression` takes all as numbers" in asked.err
+    ran = wlhn(*command.split(), "people", *more, *both, "--task", "regression")
+    assert ran.code == 0, ran.err
+
+
+def test_help_names_the_default_that_a_command_has() -> None:
+    shown = {name: " ".join(wlhn(name, "--help").out.split()) for name in ("hierarchy", "embed")}
+    assert "--rounds <int> Rounds of refinement. [default: until none splits]" in shown["hierarchy"]
+    assert "--rounds <int> Rounds of refinement. [default: 2]" in shown["embed"]

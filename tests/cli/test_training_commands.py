@@ -7,6 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -256,3 +257,50 @@ def test_data_without_targets_get_their_error_alone(nodes: int, tmp_path: Path, 
     assert told.code == 2
     assert not told.out
     assert "the data have no targets to train on" in told.err
+
+
+def write_walks(folder: Path, kind: str) -> Path:
+    """Classes that directions alone decide: ends of a star to or from its centre, as tables or as edge lists."""
+    folder.mkdir()
+    stars = [[(f"c{k}", f"e{k}{j}") if k % 2 else (f"e{k}{j}", f"c{k}") for j in range(3)] for k in range(20)]
+    if kind == "tables":
+        edges = [edge for star in stars for edge in star]
+        nodes = [(f"c{k}", "") for k in range(20)] + [
+            (f"e{k}{j}", ["no", "yes"][k % 2]) for k in range(20) for j in "012"
+        ]
+        (folder / "nodes.csv").write_text("id,reached\n" + "".join(f"{name},{y}\n" for name, y in nodes))
+        (folder / "edges.csv").write_text("from,to\n" + "".join(f"{u},{v}\n" for u, v in edges))
+        return folder
+    for k, star in enumerate(stars):
+        if kind == "edgelist":
+            (folder / f"g{k}.edgelist").write_text("".join(f"{u} {v}\n" for u, v in star))
+        else:
+            nx.write_graphml(nx.Graph(star), folder / f"g{k}.graphml")
+    (folder / "targets.csv").write_text("file,y\n" + "".join(f"g{k},{k % 2}\n" for k in range(20)))
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["tables", "edgelist"])
+def test_own_data_are_read_with_directions_by_a_model_that_tells_them_apart(
+    wlhn: Any, tmp_path: Path, kind: str
+) -> None:
+    data = write_walks(tmp_path / "walks", kind)
+    ran = wlhn("train", data, *FAST, "--epochs", "40", "--learning-rate", "0.05", "--directed", "--out", "run")
+    assert ran.code == 0, ran.err
+    assert "60 directed edges" in ran.out
+    scored = json.loads(wlhn("score", "run", data, "--json").out)
+    assert scored["metrics"]["accuracy"] == 1  # which no model reaches that sees edges both ways
+    assert "The model was trained on some of these" in wlhn("score", "run", data).out  # so they were read the same way
+    item = ["--node", "e00"] if kind == "tables" else ["--graph", "g0"]
+    for command in (["explain", "run", data, *item], ["similar", "run", data, *item], ["explore", "run"]):
+        ran = wlhn(*command)
+        assert ran.code == 0, ran.err
+    protocol = ["--protocol", "random-splits" if kind == "tables" else "ten-fold", "--splits", "1"]
+    ran = wlhn("evaluate", data, "--grid", "defaults", *FAST, *protocol, "--directed", "--out", "result", "--json")
+    assert ran.code == 0, ran.err
+
+
+def test_graphs_that_are_undirected_by_their_format_have_no_directions_to_tell_apart(wlhn: Any, tmp_path: Path) -> None:
+    ran = wlhn("train", write_walks(tmp_path / "walks", "graphml"), *FAST, "--directed", "--out", "run")
+    assert ran.code == 2
+    assert "walks: its graphs are undirected, every edge stands there in both directions" in ran.err

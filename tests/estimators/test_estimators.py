@@ -103,12 +103,25 @@ def test_saved_and_loaded_it_says_the_same(kind: Any, data: Dataset, tmp_path: P
 
 def test_bad_input_is_one_sentence(data: Dataset) -> None:
     for graphs, y, message in (
-        ([], [], "needs at least 2 items"),
+        ([], [], "graphs: there are none; give at least one"),
         ([nx.path_graph(3)] * 4, [0, 1], "expected 4 targets"),
         (["graph"] * 4, [0, 1, 0, 1], "expected a graph"),
     ):
         with pytest.raises(InputError, match=message):
             GraphClassifier(**SMALL).fit(graphs, y)
+    club, y = nx.path_graph(34), ["a", "b"] * 17
+    for nodes, message in (
+        ([0, 99], "nodes: there is no node 99; they go from 0 to 33"),
+        (np.ones(20, bool), "positions or a mask of 34 values, found bool of shape"),
+        ([0.5], "positions or a mask of 34 values, found float64"),
+        ([], "needs at least 2 items"),
+    ):
+        with pytest.raises(InputError, match=message):
+            NodeClassifier(**SMALL).fit(club, y, nodes=nodes)
+    fitted = GraphClassifier(**SMALL | {"epochs": 1}).fit(data)
+    for ask in (fitted.predict, fitted.predict_proba, GraphEmbedder(**SMALL).fit(data).transform, GraphEmbedder().fit):
+        with pytest.raises(InputError, match="graphs: there are none; give at least one"):
+            ask([])
     with pytest.raises(InputError, match="validation_share"):
         GraphClassifier(validation_share=2).fit(data)
     with pytest.raises(InputError, match="has targets for graphs, but this estimator is for nodes"):
@@ -178,6 +191,13 @@ def test_several_labels_an_item_are_as_many_0_1_tasks(data: Dataset, tmp_path: P
     assert p.shape == (60, 3)
     np.testing.assert_array_equal(classifier.predict(data), p > 0.5)
     assert classifier.score(data, np.stack([data.y, 1 - data.y, data.y], axis=1)) > 0.8
+    right = np.isnan(y) | (y == classifier.predict(data))
+    assert classifier.score(data, y) == pytest.approx(right.all(axis=1).mean())
+    wrong = np.where(np.isnan(y), np.nan, 1 - classifier.predict(data))
+    assert classifier.score(data, wrong) == 0
+    half = np.where(np.arange(60)[:, None] % 2, wrong, np.nan)
+    half[0] = classifier.predict(data)[0]  # items without any label do not count
+    assert classifier.score(data, half) == pytest.approx(1 / 31)
     classifier.save(tmp_path / "kept")
     again = GraphClassifier.load(tmp_path / "kept")
     np.testing.assert_array_equal(again.predict_proba(data), p)
@@ -233,3 +253,24 @@ def test_several_labels_with_too_few_items_to_validate_say_what_to_do() -> None:
     with pytest.raises(InputError, match=r"both a 0 and a 1 among 1 item .* larger share .*validation_share"):
         few.fit(graphs, y)
     assert few.set_params(validation_share=0.4).fit(graphs, y).predict(graphs).shape == y.shape
+
+
+def test_seeds_are_drawn_as_scikit_learn_draws_them(data: Dataset, tmp_path: Path) -> None:
+    def fitted(random_state: Any) -> GraphClassifier:
+        return GraphClassifier(**SMALL | {"epochs": 1}, random_state=random_state).fit(data)
+
+    def answers(random_state: Any) -> Any:
+        return fitted(random_state).predict_proba(data)
+
+    np.testing.assert_array_equal(answers(np.random.RandomState(3)), answers(np.random.RandomState(3)))
+    np.testing.assert_array_equal(answers(np.int64(3)), answers(3))
+    running = np.random.RandomState(3)
+    assert (answers(running) != answers(running)).any()
+    assert (answers(None) != answers(None)).any()
+    kept = fitted(running)
+    kept.save(tmp_path / "kept")
+    assert GraphClassifier.load(tmp_path / "kept").random_state is None
+    assert (
+        GraphEmbedder(**SMALL, random_state=None).fit_transform(data)
+        != GraphEmbedder(**SMALL, random_state=None).fit_transform(data)
+    ).any()

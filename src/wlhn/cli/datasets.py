@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from wlhn.cli.common.options import Data, TargetFlags, with_flags
-from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table, print_values
+from wlhn.cli.common.options import Data, DataFlags, with_flags
+from wlhn.cli.common.output import DataRoot, Json, print_json, print_table, print_values
 from wlhn.data.load import data_root_or_environment, load
 from wlhn.data.registry import DATASETS, KNOWN, known_name, locate
 from wlhn.data.statistics import Check, published, statistics
@@ -49,7 +49,7 @@ def show(
     directed: Annotated[
         bool | None, typer.Option(help="Whether edges have a direction; without it, as the format.")
     ] = None,
-    reading: TargetFlags,
+    reading: DataFlags,
     json: Json = False,
 ) -> None:
     """What a data set holds: statistics, what its columns are taken for, splits and notes."""
@@ -111,21 +111,22 @@ def check(
 
 
 @datasets.command("audit")
+@with_flags
 def audit(
     data: Data,
+    *,
     rounds: Annotated[int, typer.Option(min=0, help="Rounds of refinement.")] = 5,
     initial: Annotated[
         str | None, typer.Option(help="uniform, degree, label or features; without it, what a model sees of a node.")
     ] = None,
-    data_root: DataRoot = None,
-    seed: Seed = 0,
+    reading: DataFlags,
     json: Json = False,
 ) -> None:
     """What structure can and cannot decide: WL-equal items, the ceiling that follows, twins across folds."""
     from wlhn.data.audit import audit as audit_dataset
 
-    dataset = load(data, data_root=data_root, seed=seed, progress=sys.stderr.isatty())
-    result = audit_dataset(dataset, rounds=rounds, initial=initial, seed=seed)
+    dataset = reading.load_with_notes(data)
+    result = audit_dataset(dataset, rounds=rounds, initial=initial, seed=reading.seed)
     if json:
         print_json(result)
         return

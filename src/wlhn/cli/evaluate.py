@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wlhn.cli.common import options
-from wlhn.cli.common.options import TargetFlags
+from wlhn.cli.common.options import DataFlags
 from wlhn.cli.common.output import Json, print_json, print_table, progress
 from wlhn.errors import InputError
 
@@ -44,7 +44,7 @@ def evaluate(
         Path | None, typer.Option(help="Another result folder on the same splits, for a paired test.")
     ] = None,
     log: options.Log = None,
-    reading: TargetFlags,
+    reading: DataFlags,
     json: Json = False,
 ) -> None:
     """Select settings on validation items, score the test items, and say how sure the number is."""
@@ -67,7 +67,7 @@ def evaluate(
                 )
     workers = asked.workers
     other = None if compare is None else read_outcome(compare)
-    dataset = reading.load_to_learn(data)
+    dataset = reading.load_with_notes(data, directed=given.get("directed") or None)
     candidates = read_grid(asked.grid, model, dataset.level, given, featureless=not dataset.inputs)
     title = f"{dataset.name}, {model}"
     with progress(title, "job") as advance, live_page(out / PROGRESS, title) as page:

@@ -50,7 +50,7 @@ def explain(
     if (graph is None) == (node is None):
         raise InputError("explain: name either a graph (--graph) or, of a run on nodes, a node (--node)")
     trained = load_run(run)
-    dataset = reading.load_like(data, trained.columns)
+    dataset = reading.load_like(data, trained)
     item = graph_position(dataset, graph) if graph is not None else node_position(dataset, node or "")
     what_it_is = f"graph {graph_names(dataset)[item]}" if node is None else f"node {node_name(dataset, item)}"
     explanation = (explain_graph if node is None else explain_node)(trained, dataset.graphs, item)
@@ -167,7 +167,7 @@ def similar(
     if data is None and by == "model":
         raise InputError("similar: give a run folder and data; without a run, --by kernel compares graphs")
     trained = None if data is None else load_run(run)
-    dataset = reading.load_like(data or str(run), () if trained is None else trained.columns)
+    dataset = reading.load_like(data or str(run), trained)
     item = graph_position(dataset, graph) if graph is not None else node_position(dataset, node or "")
     what = "graph" if node is None else "node"
     if by == "kernel" or trained is None:
@@ -219,7 +219,7 @@ def explore(
     """Write a self-contained page: the colour tree in the Poincaré disc, the graphs, and what a model says of them."""
     from wlhn.inspection.explorer import explorer_document
     from wlhn.report.explorer import write_page
-    from wlhn.runs.run_folder import is_run, load_run, read_config
+    from wlhn.runs.run_folder import is_run, load_run
 
     if out.suffix != ".html":
         raise InputError(f"{out}: the name must end in .html")
@@ -228,10 +228,10 @@ def explore(
         raise InputError(f"--rounds {rounds}: the run in {what} has its own depth; leave --rounds out")
     if trained is None and data is not None:
         raise InputError(f"{what}: no finished run here; --data goes with a run, so leave it out or name one")
-    name = what if trained is None else data or str(read_config(Path(what)).get("data", ""))
-    if not name:
-        raise InputError(f"{what}: does not say what it was trained on; name the data with --data")
-    dataset = reading.load_like(name, () if trained is None else trained.columns)
+    if trained is not None and data is None:
+        dataset = _training_data(Path(what), trained, reading)
+    else:
+        dataset = reading.load_like(data or what, trained)
     document = explorer_document(dataset, trained, 3 if rounds is None else rounds, colours)
     write_page(document, out)
     if json:
@@ -240,3 +240,24 @@ def explore(
     for note in document["notes"]:
         typer.echo(note)
     typer.echo(f"Written to {out} ({out.stat().st_size / 1e6:.1f} MB); open it in a browser.")
+
+
+def _training_data(run: Path, trained: Trained, reading: DataFlags) -> Dataset:
+    """What a run was trained on, where it still lies there and is the same."""
+    from wlhn.runs.run_folder import read_config
+    from wlhn.training.provenance import data_hash
+
+    config = read_config(run)
+    place = str(config.get("path") or config.get("data") or "")
+    if not place:
+        raise InputError(f"{run}: does not say what it was trained on; name the data with --data")
+    try:
+        dataset = reading.load_like(place, trained)
+    except InputError as error:
+        raise InputError(f"{run}: what it was trained on cannot be read ({error}); name the data with --data") from None
+    if data_hash(dataset) != config.get("data_hash"):
+        raise InputError(
+            f"{run}: what is now at {place} is not what it was trained on; name the data with --data, or read them as "
+            "for training (--task, --skip-invalid, --seed)"
+        )
+    return dataset

@@ -72,7 +72,7 @@ def kernel(
         if only != kind and given_by_user(context, name):
             raise InputError(f"--{name.replace('_', '-')} belongs to --kind {only}; leave it out with --kind {kind}")
     with working(f"reading {data}"):
-        dataset = reading.load_to_learn(data)
+        dataset = reading.load_with_notes(data)
     parameters = {
         "depth": depth,
         "start": None if start is None else _columns(start, dataset),

@@ -47,7 +47,7 @@ def predict(
     from wlhn.runs.trained import score as score_answers
 
     trained = load_run(run)
-    dataset = reading.load_like(data, trained.columns)
+    dataset = reading.load_like(data, trained)
     unseen = Unseen(0, 0, (0,) * (trained.colours.depth + 1))
     logits: list[Any] = []
     streamed = str(out) == "-"
@@ -110,7 +110,7 @@ def score(
     trained = load_run(run)
     if out is not None and not trained.classes:
         raise InputError(f"--out {out}: would draw which class was taken for which, and the run has no classes")
-    dataset = reading.load_like(data, trained.columns)
+    dataset = reading.load_like(data, trained)
     scores = score_data(trained, dataset)
     if out is not None:
         confusion_matrix(scores.confusion, trained.classes, out, title=f"{run.name} on {dataset.name}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wlhn.cli.common import options
-from wlhn.cli.common.options import TargetFlags
+from wlhn.cli.common.options import DataFlags
 from wlhn.cli.common.output import Json, print_classes, print_json, print_table, progress, scores_in_a_line
 from wlhn.errors import InputError
 from wlhn.words import counted, listed
@@ -39,7 +39,7 @@ def train(
     ] = "cpu",
     portable: options.Portable = False,
     log: options.Log = None,
-    reading: TargetFlags,
+    reading: DataFlags,
     json: Json = False,
 ) -> None:
     """Train one model and keep it in a run folder; a run that was interrupted goes on in the same folder."""
@@ -53,7 +53,7 @@ def train(
     if address is not None and workers == 1:
         raise InputError(f"--address {address} is that of a Ray cluster, which --workers 2 or more would use")
     settings = Settings.of(flags.model, **given)
-    dataset = reading.load_to_learn(data)
+    dataset = reading.load_with_notes(data, directed=settings.training.directed or None)
     chosen = None
     if split is not None:
         if split >= len(dataset.splits):

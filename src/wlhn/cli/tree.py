@@ -14,7 +14,7 @@ import numpy as np
 import typer
 
 from wlhn.cli.common.options import Data, DataFlags, given_by_user, with_flags
-from wlhn.cli.common.output import DataRoot, Json, Seed, print_json, print_table, print_values, progress, working
+from wlhn.cli.common.output import Json, print_json, print_table, print_values, progress, working
 from wlhn.errors import InputError
 from wlhn.files import replacing
 from wlhn.options.checks import check_at_least, check_choice
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from wlhn.embeddings import TreeEmbedding
     from wlhn.hierarchy import Hierarchy
 
-Rounds = Annotated[int | None, typer.Option("--rounds", "-T", help="Rounds; without it, until none splits.")]
 EdgeLabels = Annotated[bool, typer.Option("--edge-labels", help="Count neighbours with the labels of their edges.")]
 
 
@@ -37,16 +36,15 @@ class TreeFlags:
         typer.Option(help="uniform, degree, label or features; without it, label where there are labels, else degree."),
     ] = None
     edge_labels: EdgeLabels = False
-    data_root: DataRoot = None
-    seed: Seed = 0
 
-    def refine(self, data: str, rounds: int | None, directed: bool = False) -> tuple[Dataset, Hierarchy]:
+    def refine(
+        self, data: str, reading: DataFlags, rounds: int | None, directed: bool = False
+    ) -> tuple[Dataset, Hierarchy]:
         """A data set and its hierarchy; files that leave it open are read as `directed` too."""
-        from wlhn.data import load
         from wlhn.hierarchy import refine
 
         with working(f"reading {data}"):
-            dataset = load(data, data_root=self.data_root, seed=self.seed, directed=directed or None)
+            dataset = reading.load_with_notes(data, directed=directed or None)
         graphs = dataset.graphs
         start: Any = self.initial or ("degree" if graphs.node_label is None else "label")
         with working(f"refining {graphs.num_nodes:,} nodes and {graphs.num_edges:,} directed edges"):
@@ -57,17 +55,20 @@ class TreeFlags:
 def hierarchy(
     data: Data,
     *,
-    rounds: Rounds = None,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", "-T", help="Rounds of refinement.", show_default="until none splits")
+    ] = None,
     tree: TreeFlags,
     directed: Annotated[
         bool, typer.Option("--directed", help="Distinguish in-neighbours from out-neighbours.")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the hierarchy to this file (.npz).")] = None,
+    reading: DataFlags,
     json: Json = False,
 ) -> None:
     """Refine colours and show what the WL hierarchy of a data set looks like."""
     check_suffix(out, ".npz")
-    dataset, fitted = tree.refine(data, rounds, directed)
+    dataset, fitted = tree.refine(data, reading, rounds, directed)
     if out is not None:
         with working(f"writing {out}"):
             fitted.save(out)
@@ -136,13 +137,14 @@ def embed(
     of_run: Annotated[str | None, typer.Argument(hidden=True)] = None,
     *,
     method: Annotated[str, typer.Option(help="sarkar (the disc), sala or diffhypcon (with random weights).")] = "sala",
-    rounds: Rounds = 2,
+    rounds: Annotated[int, typer.Option("--rounds", "-T", help="Rounds of refinement.")] = 2,
     tree: TreeFlags,
     tau: Annotated[float, typer.Option(help="Length of the tree's edges.")] = 1.0,
     dimension: Annotated[int | None, typer.Option(help="Dimension of the ball; 128, for sarkar 2.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the points to this file (.npz or .csv); - streams CSV and nothing else.")
     ] = None,
+    reading: DataFlags,
     json: Json = False,
 ) -> None:
     """Embed the tree of colours of a data set, and say how well distances are kept.
@@ -154,7 +156,7 @@ def embed(
         for name in ("method", "rounds", "initial", "edge_labels", "tau", "dimension"):
             if given_by_user(context, name):
                 raise InputError(f"{name}: the run in {data} has its own; leave it out")
-        _embed_with_run(Path(data), of_run, out, DataFlags(data_root=tree.data_root, seed=tree.seed), json)
+        _embed_with_run(Path(data), of_run, out, reading, json)
         return
     from wlhn.embeddings import quality
     from wlhn.runs.tables import write_stream
@@ -164,9 +166,9 @@ def embed(
         raise InputError("--json has no effect with --out -, which streams the points; leave one of them out")
     check_suffix(None if streamed else out, ".npz", ".csv")
     d = _checked_dimension(method, dimension)
-    dataset, fitted = tree.refine(data, rounds)
+    dataset, fitted = tree.refine(data, reading, rounds)
     with working(f"embedding {len(fitted.tree):,} tree nodes"):
-        embedding = _embedded(fitted, method, d, tau, tree.seed)
+        embedding = _embedded(fitted, method, d, tau, reading.seed)
     if streamed:
         write_stream(sys.stdout, _rows(_tree_columns(fitted, embedding)))
         return
@@ -174,7 +176,7 @@ def embed(
         with working(f"writing {out}"):
             _write(out, fitted, embedding)
     with working("measuring distances"):
-        result = quality(embedding, tree.seed)
+        result = quality(embedding, reading.seed)
     document = {
         "name": dataset.name,
         "method": method,
@@ -204,7 +206,7 @@ def _embed_with_run(run: Path, data: str, out: Path | None, reading: DataFlags, 
         raise InputError("out: the points of a run go to a file whose name ends in .npz")
     check_suffix(out, ".npz")
     trained = load_run(run)
-    dataset = reading.load_like(data, trained.columns)
+    dataset = reading.load_like(data, trained)
     graphs, parts = dataset.graphs, []
     with progress("embedding", "graph") as advance:
         for part in trained.embed(graphs):

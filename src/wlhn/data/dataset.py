@@ -77,6 +77,7 @@ class Dataset:
     notes: tuple[str, ...] = ()  # what the user should know of how this was read; commands print them
     skipped: tuple[Skipped, ...] = ()  # what was left out of the source
     training_x: NDArray[Any] | None = None  # (nodes, features) that nodes have in place of x where they are trained on
+    path: str | None = None  # of the user's own data, from the root; None where a name says it all, and in memory
 
     def __post_init__(self) -> None:
         if len(self.y) != len(self):

@@ -173,7 +173,7 @@ def load(
             raise InputError(f"{data}: only data sets that wlhn knows have the variant {UNDIRECTED}")
         dataset = outside_dataset(base, seed)
     elif Path(data).exists():
-        return read_path(Path(data), options)
+        return replace(read_path(Path(data), options), path=str(Path(data).resolve()))
     else:
         raise InputError(f"{data}: neither a known data set nor a path; `wlhn datasets` lists those that are known")
     for variant in variants:

@@ -133,4 +133,4 @@ def outside_dataset(name: str, seed: int) -> Dataset:
     dataset = DATASETS[name](seed)
     if not isinstance(dataset, Dataset):
         raise InputError(f"data set '{name}': its function must give a wlhn.data.Dataset, not {type(dataset).__name__}")
-    return replace(dataset, name=name)
+    return replace(dataset, name=name, path=None)

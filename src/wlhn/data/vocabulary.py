@@ -110,7 +110,11 @@ class Vocabulary:
         options = options or InputOptions()
         graphs, nodes, directed = dataset.graphs, encoding_for(dataset, options), options.directed
         if directed and not graphs.has_directions:
-            raise InputError(f"{dataset.name}: every edge stands there in both directions; leave `directed` out")
+            raise InputError(
+                f"{dataset.name}: its graphs are undirected, every edge stands there in both directions; leave "
+                "`directed` out (tables and edge lists are read with directions by `--directed` or "
+                "`load(..., directed=True)`)"
+            )
         columns = Columns.of(nodes.encode(graphs), options.standardise)
         blocks = _blocks(dataset, edge=False) if "x" in nodes.inputs else ()
         plain = Vocabulary(nodes, columns, directed=directed, blocks=blocks)

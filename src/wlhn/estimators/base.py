@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from wlhn.data.dataset import Dataset, TargetLevel, TaskChoice, available
@@ -30,7 +31,8 @@ from wlhn.training.settings import Settings, named_options, option_classes, unkn
 
 SHARED_PARAMETERS = """    model: A model by name, or its class. Default 'wlhn'.
     validation_share: Share of the items held out to choose the epoch. Default 0.1.
-    random_state: Seed of the weights, of dropout and of what is held out. Default 0."""
+    random_state: Seed of the weights, of dropout and of what is held out; None or a RandomState: each `fit` draws one.
+        Default 0."""
 
 
 class GraphEstimator(BaseEstimator):
@@ -47,7 +49,7 @@ class GraphEstimator(BaseEstimator):
         *,
         model: str | type[Model] = "wlhn",
         validation_share: float = 0.1,
-        random_state: int = 0,
+        random_state: int | np.random.RandomState | None = 0,
         **options: Any,
     ) -> None:
         self.model = model
@@ -105,16 +107,23 @@ class GraphEstimator(BaseEstimator):
             self._model_name(), **{name: getattr(self, name) for name in self._options() if name in vars(self)}
         )
 
+    def _seed(self) -> int:
+        """The seed of one `fit`: a number is it, anything else that scikit-learn takes draws one."""
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
     def _fit(self, dataset: Dataset, nodes: ArrayLike | None = None) -> Self:
         """Train on the items of a data set, those of its split, or some of its nodes; all if they have a target."""
-        items = np.arange(len(dataset)) if nodes is None else np.arange(len(dataset))[np.asarray(nodes)]
+        seed = self._seed()
+        items = np.arange(len(dataset)) if nodes is None else _positions(nodes, len(dataset))
         split = dataset.splits[0] if dataset.splits and nodes is None else None
         if split is None or not len(split.valid):
             items = items if split is None else split.train
             items = items[dataset.labelled[items]]
-            split = _hold_out(dataset.y, items, self.validation_share, self.random_state)
+            split = _hold_out(dataset.y, items, self.validation_share, seed)
         problem = Problem(dataset, split, self._settings())
-        fitted = fit(problem, self.random_state)
+        fitted = fit(problem, seed)
         self.trained_ = Trained.of(problem, fitted)
         self.history_ = fitted.history
         self.n_iter_ = len(fitted.history)
@@ -129,6 +138,8 @@ class GraphEstimator(BaseEstimator):
         """Keep a fitted estimator in a new folder, without pickle."""
         check_is_fitted(self, "trained_")
         parameters = self.get_params() | {"model": self._model_name()}
+        if isinstance(self.random_state, np.random.RandomState):
+            parameters["random_state"] = None  # draws seeds too, and can be written down
         about = {"estimator": type(self).__name__, "parameters": parameters, "version": code_version()}
         with claimed(Path(folder), "", about="estimator") as ours:
             save_run(ours, self.trained_, about, {})
@@ -170,6 +181,8 @@ def graphs_of(graphs: Any, level: TargetLevel, trained: Trained | None = None) -
             raise InputError(f"{graphs.name}: has targets for {graphs.level}s, but this estimator is for {level}s")
         return replace(graphs, splits=())
     collection, columns = graphs_in_memory(graphs, () if trained is None else trained.columns)
+    if not len(collection):
+        raise InputError("graphs: there are none; give at least one")
     items = len(collection) if level == "graph" else collection.num_nodes
     nothing = np.empty((items, 0), np.float32)
     return Dataset("graphs", collection, nothing, level, "none", inputs=available(collection), columns=columns)
@@ -187,6 +200,21 @@ def own_targets(graphs: Any, level: TargetLevel, task: TaskChoice) -> Dataset:
             f"train_mask: has {len(data.splits)} columns, one for each split; take one of them, as train_mask[:, 0]"
         )
     return data
+
+
+def _positions(nodes: ArrayLike, count: int) -> NDArray[Any]:
+    """The positions of nodes that are given by position or by a mask."""
+    given = np.asarray(nodes)
+    if given.dtype == bool and given.shape == (count,):
+        return np.flatnonzero(given)
+    if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
+        raise InputError(
+            f"nodes: must be positions or a mask of {count} values, found {given.dtype} of shape {given.shape}"
+        )
+    outside = given[(given < -count) | (given >= count)]
+    if len(outside):
+        raise InputError(f"nodes: there is no node {outside[0]}; they go from 0 to {count - 1}")
+    return np.arange(count)[given.astype(np.int64)]
 
 
 def _hold_out(y: NDArray[Any], items: NDArray[Any], share: float, seed: int) -> Split:

@@ -58,13 +58,19 @@ class _Classifier(ClassifierMixin, GraphEstimator):
         return np.array(self.trained_.classes)[outputs.argmax(axis=1)]
 
     def score(self, graphs: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy over the items that have a target; with several labels an item, all of them must be right."""
+        """Accuracy over the items that have a target.
+
+        With several labels an item, all that are known of it must be right; where all are, this is scikit-learn's
+        subset accuracy.
+        """
         values = flat(y, self._level)
-        there, weight = known(values), None if sample_weight is None else np.asarray(sample_weight)
-        true = np.array(values[there].tolist())
-        return float(
-            accuracy_score(true, self.predict(graphs)[there], sample_weight=None if weight is None else weight[there])
-        )
+        there = known(values)
+        true, said = np.array(values[there].tolist()), self.predict(graphs)[there]
+        if said.ndim == 2:
+            bits = numbers(true)
+            true = np.where(np.isnan(bits), said, bits)  # no answer to an unknown label is wrong
+        weight = None if sample_weight is None else np.asarray(sample_weight)[there]
+        return float(accuracy_score(true, said, sample_weight=weight))
 
 
 class _Regressor(RegressorMixin, GraphEstimator):
@@ -148,7 +154,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
                 f"{self._model_name()} places nothing in hyperbolic space; take a model that does, as wlhn"
             )
         if y is None:
-            self.trained_ = untrained(data, self._settings(), self.random_state)
+            self.trained_ = untrained(data, self._settings(), self._seed())
             return self
         values = flat(y, "graph")
         return self._fit((with_numbers if are_fractions(values) else with_classes)(data, values))

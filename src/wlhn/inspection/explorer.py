@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from wlhn.data.dataset import Dataset
 from wlhn.data.display import bond_orders, graph_names, names_as_seen, node_columns, node_names
 from wlhn.embeddings.planar import PlanarTree, planar
+from wlhn.errors import InputError
 from wlhn.hierarchy import Hierarchy, Tree, colour_names, refine
 from wlhn.hierarchy.binning import Quantiles
 from wlhn.hyperbolic.polar import polar_distance
@@ -98,6 +99,8 @@ def explorer_document(
 ) -> dict[str, Any]:
     """The page of a data set, or of what a trained model makes of it."""
     graphs = dataset.graphs
+    if not graphs.num_nodes:
+        raise InputError(f"{dataset.name}: has no nodes to show; give data with at least one")
     space = None if trained is None else LearnedSpace(trained, graphs)
     hierarchy = tree_of(dataset, rounds=rounds) if space is None else space.hierarchy
     learned = None if space is None else space.tree_directions()

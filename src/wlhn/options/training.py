@@ -22,7 +22,7 @@ class InputOptions(Options):
     directed: bool = option(
         False,
         "Whether the model tells nodes that an edge comes from and nodes that it leads to apart; without it, it sees "
-        "the former alone.",
+        "the former alone. Commands then read tables and edge lists, which are undirected otherwise, with directions.",
     )
     inputs: NodeInputs = option(
         "given",

@@ -138,6 +138,7 @@ def _described(problem: Problem, fitted: Fitted, folder: Path, given: dict[str, 
     alone = {name: answers_on(problem, part, split.test) for name, part in parts.items()}
     about = {
         "data": dataset.name,
+        "path": dataset.path,
         "data_hash": data_hash(dataset),
         "model": problem.settings.model,
         "metric": problem.metric,

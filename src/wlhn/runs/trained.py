@@ -156,6 +156,8 @@ class Trained(TrainedConfig):
     def embed(self, graphs: Graphs, chunk: int = GRAPHS_AT_A_TIME) -> Iterator[Embedded]:
         """Points and tangent vectors of nodes at every depth, and the vectors of graphs, so many graphs at a time."""
         model = needs_points(self.model, self.settings.model)
+        if not len(graphs):
+            raise InputError("there are no graphs to embed; give at least one")
         self.model.eval()
         for first, part, _, collator in self._parts(graphs, chunk, "node"):
             with torch.no_grad():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -28,8 +28,9 @@ from wlhn.words import counted
 
 if TYPE_CHECKING:
     from wlhn.data import Dataset
-    from wlhn.data.dataset import Column, Role
+    from wlhn.data.dataset import Role
     from wlhn.evaluation.executor import Workers
+    from wlhn.runs.trained import Trained
 
 Class = TypeVar("Class")
 SHARED = {each.name: (owner, each) for owner in (NetworkOptions, TrainingOptions) for each in fields(owner)}
@@ -185,10 +186,18 @@ def load_plugins(paths: list[Path] | None) -> None:
 
 @dataclass(frozen=True)
 class DataFlags:
-    """How data are read."""
+    """How data are read: every command that reads the user's own has all of these, as errors of readers name them."""
 
     role: Annotated[
         list[str] | None, typer.Option(help="What a column of your own tables is: NAME=ROLE, repeatable.")
+    ] = None
+    task: Annotated[
+        str | None,
+        typer.Option(help="classification or regression, where targets could be either.", show_default="inferred"),
+    ] = None
+    missing: Annotated[
+        str | None,
+        typer.Option(help="What stands for an unknown target beside an empty cell: --missing=-1."),
     ] = None
     skip_invalid: Annotated[bool, typer.Option("--skip-invalid", help="Leave out molecules that cannot be read.")] = (
         False
@@ -204,43 +213,31 @@ class DataFlags:
             data,
             data_root=self.data_root,
             roles=parse_roles(self.role),
+            task=self.task,  # type: ignore[arg-type]  # which `load` checks
+            missing=self.missing,
             skip_invalid=self.skip_invalid,
             seed=self.seed,
             progress=sys.stderr.isatty(),
             **further,
         )
 
-    def load_to_learn(self, data: str) -> Dataset:
-        """A data set to learn from; what its readers had to decide is said on standard error."""
-        dataset = self.load(data)
+    def load_with_notes(self, data: str, **further: Any) -> Dataset:
+        """A data set; what its readers had to decide is said on standard error."""
+        dataset = self.load(data, **further)
         for each in dataset.notes:
             note(f"{dataset.name}: {each}")
         return dataset
 
-    def load_like(self, data: str, columns: Sequence[Column]) -> Dataset:
-        """A data set whose columns are read as those of the training data were."""
-        dataset = self.load(data, like=columns)
+    def load_like(self, data: str, trained: Trained | None) -> Dataset:
+        """A data set; where there is a run, its columns and directions are read as those of the training data were."""
+        as_then: dict[str, Any] = {}
+        if trained is not None:
+            as_then = {"like": trained.columns, "directed": trained.settings.training.directed or None}
+        dataset = self.load(data, **as_then)
         if skipped := dataset.skipped:
             many = counted(len(skipped), "molecule")
             note(f"{dataset.name}: {many} could not be read, the first {skipped[0].id}: {skipped[0].why}")
         return dataset
-
-
-@dataclass(frozen=True)
-class TargetFlags(DataFlags):
-    """How data are read, and what their targets are."""
-
-    task: Annotated[
-        str | None,
-        typer.Option(help="classification or regression, where targets could be either.", show_default="inferred"),
-    ] = None
-    missing: Annotated[
-        str | None,
-        typer.Option(help="What stands for an unknown target beside an empty cell: --missing=-1."),
-    ] = None
-
-    def load(self, data: str, **further: Any) -> Dataset:
-        return super().load(data, task=self.task, missing=self.missing, **further)
 
 
 def training_data_warning(run: Path, dataset: Dataset, level: str) -> str:
