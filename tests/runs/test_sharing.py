@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiny import tiny
+from tiny import tiny, write_tu
 
 from wlhn.data import load
 from wlhn.errors import InputError
 from wlhn.estimators import GraphClassifier
 from wlhn.runs.run_folder import check_run, load_run, read_config
 from wlhn.runs.sharing import from_pretrained, push_to_hub, save_pretrained, write_card
+from wlhn.runs.train import train
+from wlhn.training.settings import Settings
 
 
 def test_a_run_gets_a_card_and_stays_whole(mutag_run: Path, tmp_path: Path) -> None:
@@ -134,6 +136,18 @@ def test_what_goes_to_the_hub_is_the_run_that_comes_back(
     ours, theirs = from_pretrained(folder).predict(graphs), from_pretrained(back).predict(graphs)
     for one, other in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(one.outputs, other.outputs)
+
+
+def test_where_its_data_lie_is_nobody_elses_business(tmp_path: Path, hub: dict[str, bytes]) -> None:
+    data = load(write_tu(tmp_path, tiny(20)))
+    train(data, Settings.of(hidden_channels=4, num_layers=1, epochs=1), tmp_path / "run")
+    assert str(tmp_path) in (tmp_path / "run" / "config.json").read_text()
+    push_to_hub(tmp_path / "run", "owner/name")
+    assert not any(str(tmp_path).encode() in content for content in hub.values())
+    for name, content in hub.items():
+        (tmp_path / "back").mkdir(exist_ok=True)
+        (tmp_path / "back" / name).write_bytes(content)
+    check_run(tmp_path / "back")
 
 
 def test_a_refusal_of_the_hub_is_a_sentence(

@@ -6,16 +6,19 @@ Nothing leaves the machine unless `push_to_hub` is called.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from glob import escape
 from pathlib import Path
 from string import Template
 from typing import Any
 
 from wlhn.errors import InputError
-from wlhn.files import read_json, write_text
+from wlhn.files import read_json, write_json, write_text
 from wlhn.plugins import import_extra
-from wlhn.runs.run_folder import CHECKSUMS, load_run, read_config, save_run, seal
+from wlhn.runs.run_folder import CHECKSUMS, CONFIG, load_run, read_config, save_run, seal
 from wlhn.runs.trained import Trained
 from wlhn.training.metrics import METRICS
 
@@ -44,7 +47,8 @@ def write_card(folder: Path) -> Path:
 def push_to_hub(folder: Path, repository: str) -> None:
     """Upload a run with its card to OWNER/NAME on the hub, by the user's own command and account.
 
-    What goes there is the run, as `from_pretrained` reads it; what trackers wrote beside it stays here.
+    What goes there is the run, as `from_pretrained` reads it; what trackers wrote beside it, and where on this machine
+    its data lie, stays here.
     """
     hub = import_extra("huggingface_hub", "push_to_hub: needs huggingface_hub; `pip install 'wlhn[hub]'` brings it")
     write_card(folder)
@@ -52,10 +56,27 @@ def push_to_hub(folder: Path, repository: str) -> None:
     try:
         api = hub.HfApi()
         api.create_repo(repository, exist_ok=True)
-        api.upload_folder(repo_id=repository, folder_path=folder, allow_patterns=[escape(name) for name in names])
+        with _without_path(folder, names) as shared:
+            api.upload_folder(repo_id=repository, folder_path=shared, allow_patterns=[escape(name) for name in names])
     except Exception as error:  # no token, no network, a name that is not OWNER/NAME: the package has an error for each
         said = " ".join(str(error).split()) or type(error).__name__
         raise InputError(f"push_to_hub: {repository}: {said} (have you run `hf auth login`?)") from error
+
+
+@contextmanager
+def _without_path(folder: Path, names: list[str]) -> Iterator[Path]:
+    """The run, or, where it says where its data lie, a copy that does not."""
+    config = read_json(folder / CONFIG)
+    if config.get("path") is None:
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="wlhn") as place:
+        copy = Path(place)
+        for name in names:
+            shutil.copyfile(folder / name, copy / name)
+        write_json(copy / CONFIG, config | {"path": None})
+        seal(copy)
+        yield copy
 
 
 def model_card(config: Mapping[str, Any]) -> str:
