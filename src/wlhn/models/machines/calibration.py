@@ -41,5 +41,7 @@ def calibration(outputs: Tensor, y: Tensor, loss: Loss) -> float:
     near = min(np.linspace(-FURTHEST, FURTHEST, 17), key=surprise)
     if surprise(near) < surprise(best):
         beside = max(near - 1, -FURTHEST), min(near + 1, FURTHEST)
-        best = minimize_scalar(surprise, bounds=beside, method="bounded").x
+        best = min(
+            near, minimize_scalar(surprise, bounds=beside, method="bounded").x, key=surprise
+        )  # ends are not tried
     return math.exp(best)
