@@ -41,7 +41,6 @@ def calibration(outputs: Tensor, y: Tensor, loss: Loss) -> float:
     near = min(np.linspace(-FURTHEST, FURTHEST, 17), key=surprise)
     if surprise(near) < surprise(best):
         beside = max(near - 1, -FURTHEST), min(near + 1, FURTHEST)
-        best = min(
-            near, minimize_scalar(surprise, bounds=beside, method="bounded").x, key=surprise
-        )  # ends are not tried
+        inside = minimize_scalar(surprise, bounds=beside, method="bounded").x
+        best = min(near, inside, key=surprise)  # `near` may be an end, which is not tried
     return math.exp(best)
