@@ -101,8 +101,12 @@ def coded(values: pd.Series, categories: tuple[Any, ...]) -> NDArray[np.int64]:
 
 
 def _written(value: Any) -> str | None:
-    """A category as text; whole floats as integers."""
-    whole = isinstance(value, float) and value.is_integer()
+    """A category as text: whole floats, and yes and no, as integers.
+
+    >>> _written(2.0), _written(True), _written("a")
+    ('2', '1', 'a')
+    """
+    whole = isinstance(value, bool) or (isinstance(value, float) and value.is_integer())
     return None if value is None else str(int(value) if whole else value)
 
 
