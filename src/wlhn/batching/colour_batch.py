@@ -80,8 +80,8 @@ class ColourBatch:
         return [len(self.x), *(len(level.parent) for level in self.levels)]
 
     def shares_tree_with(self, other: ColourBatch) -> bool:
-        """Whether both are taken from one hierarchy whose colours mean the same: of the same features, those of edges
-        too. Graphs of other features have the same hierarchy where equal ones are equal there as well."""
+        """Whether both are taken from one hierarchy, and its colours stand for the same features, those of edges too.
+        Other features that are equal at the same nodes give the same hierarchy."""
         if self.taken_from is None or other.taken_from is None or self.taken_from[0] is not other.taken_from[0]:
             return False
         features = ((self.taken_from[2], other.taken_from[2]), (self.edge_x, other.edge_x))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, repeat
+from itertools import chain
 
 from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
@@ -27,10 +27,12 @@ def check_cells(table: Table, request: Request) -> Iterator[Finished]:
     cells = _stored_cells(table, request)
     if not cells:
         raise InputError(f"{request.folder}: has none of these results, so there is nothing to check")
-    seeds = [_seed_of(request, *cell) for cell in cells]  # of generated data, which are drawn by it
-    groups = [[cell for cell, its in zip(cells, seeds, strict=True) if its == seed] for seed in dict.fromkeys(seeds)]
-    asked = [replace(request, seed=seed) for seed in dict.fromkeys(seeds)]
-    return chain.from_iterable(map(each_cell, groups, asked, repeat(_checked)))
+    by_seed: dict[int, list[tuple[Column, Row]]] = {}  # which generated data are drawn by
+    for cell in cells:
+        by_seed.setdefault(_seed_of(request, *cell), []).append(cell)
+    return chain.from_iterable(
+        each_cell(group, replace(request, seed=seed), _checked) for seed, group in by_seed.items()
+    )
 
 
 def _seed_of(request: Request, column: Column, row: Row) -> int:

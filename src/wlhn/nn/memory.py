@@ -120,7 +120,7 @@ def _check_targets(y: Tensor, task: str, items: int, outputs: int) -> None:
         raise InputError(f"y: must be {items} rows of {outputs} numbers, found {_found(y)}")
     known = y[~y.isnan()]
     if not len(known) or not bool(known.isfinite().all()):
-        raise InputError("y: must have finite numbers, or unknown ones, and one of them known")
+        raise InputError("y: must be finite numbers or NaN (unknown), at least one of them known")
     if task == "binary" and not bool(((known == 0) | (known == 1)).all()):
         raise InputError("y: must be 0, 1 or unknown")
 

@@ -29,6 +29,7 @@ from wlhn.nn.capabilities import AnswersDepthByDepth, HasPoints, needs_points
 from wlhn.runs.layerwise import depths, points
 from wlhn.training.fit import Fitted
 from wlhn.training.loss import probabilities
+from wlhn.training.numerics import check_finite
 from wlhn.training.problem import GRAPHS_AT_A_TIME, Problem, collator_of, depth_of, vocabulary_of, whole_graph_nodes
 from wlhn.training.scores import Scores, scores_of
 from wlhn.training.settings import Settings
@@ -139,18 +140,10 @@ class Trained(TrainedConfig):
                 else:
                     outputs = run_model(self.model, collator.batch(np.arange(len(part))))
                 outputs = outputs * self.scale + self.shift
-            self._check_answers(outputs, first)
+            before = first if self.level == "graph" else int(graphs.node_ptr[first])
+            check_finite(outputs, self.level, range(before, before + len(outputs)))
             yield Predicted(
                 first, part, probabilities(self.task, outputs).numpy(), outputs.numpy(), self._unseen(encoded)
-            )
-
-    def _check_answers(self, outputs: Tensor, first: int) -> None:
-        known = torch.isfinite(outputs).all(dim=1)
-        if not bool(known.all()):
-            where = int((~known).nonzero()[0]) + (first if self.level == "graph" else 0)
-            raise InputError(
-                f"{self.level} {where}: the answer is not a finite number; look for features far beyond those that the "
-                "model was trained on"
             )
 
     def embed(self, graphs: Graphs, chunk: int = GRAPHS_AT_A_TIME) -> Iterator[Embedded]:

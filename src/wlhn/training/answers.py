@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import nn
 
 from wlhn.errors import InputError
 from wlhn.training.metrics import METRICS
+from wlhn.training.numerics import check_finite
 from wlhn.training.problem import Problem
 from wlhn.training.scores import Scores, scores_of
 
@@ -39,12 +39,7 @@ def answers_on(problem: Problem, model: nn.Module, items: NDArray[Any]) -> Answe
     if not len(items):
         return None
     order, outputs = problem.outputs(model, items)
-    if not bool((known := torch.isfinite(outputs).all(dim=1)).all()):
-        item = order[int((~known).nonzero()[0])]
-        raise InputError(
-            f"{problem.dataset.name}, {problem.dataset.level} {item}: the model's answer is not a finite number; look "
-            "for features far beyond those of the training items, or standardise them"
-        )
+    check_finite(outputs, f"{problem.dataset.name}, {problem.dataset.level}", order.tolist())
     return Answers(problem, order, outputs.numpy())
 
 

@@ -174,9 +174,9 @@ class _Run:
         self.model.eval()
         with torch.no_grad():
             outputs = [(batch, batch.outputs(self.model)) for batch in self.valid]
-        known = [num_known_targets(self.problem.targets(batch)) for batch, _ in outputs]  # what a loss is the mean of
-        losses = [float(self._loss(batch, out)) for batch, out in outputs]
-        value = sum(loss * terms for loss, terms in zip(losses, known, strict=True)) / max(sum(known), 1)
+        terms = [num_known_targets(self.problem.targets(batch)) for batch, _ in outputs]  # of each batch's mean
+        sums = (float(self._loss(*given)) * number for given, number in zip(outputs, terms, strict=True))
+        value = sum(sums) / max(sum(terms), 1)
         items = np.concatenate([batch.items for batch, _ in outputs])
         predicted = torch.cat([out for _, out in outputs]) * self.problem.scale + self.problem.shift
         score = self.problem.score(items, predicted) if torch.isfinite(predicted).all() else math.nan

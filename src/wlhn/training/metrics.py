@@ -91,7 +91,7 @@ def mean_absolute_error(y: Array, outputs: Array) -> float:
 
 
 def _errors(y: Array, outputs: Array) -> Array:
-    """Of known targets, whatever was said: an answer that is no number is none that is left out."""
+    """Errors at known targets; those of answers that are NaN stay NaN, and are not left out."""
     y = y.reshape(outputs.shape)
     return np.asarray((outputs.astype(np.float64) - y)[~np.isnan(y)])
 

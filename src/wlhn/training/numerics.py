@@ -3,7 +3,7 @@ the first NaN arose, if one did."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from wlhn.batching.colour_batch import ColourBatch
+from wlhn.errors import InputError
 from wlhn.nn.capabilities import HasPoints
 
 
@@ -54,6 +55,16 @@ def numerical_report(model: nn.Module, batches: Iterable[Any], first_nan: str | 
     if not rows:
         return Numerics(None, None, _finite(low), high, first_nan)
     return Numerics(_finite(radius), dead / rows, _finite(low), high, first_nan)
+
+
+def check_finite(outputs: Tensor, what: str, items: Sequence[int]) -> None:
+    """Answers for items are finite numbers, or an `InputError` names the first item whose answer is not."""
+    known = torch.isfinite(outputs).all(dim=1)
+    if not bool(known.all()):
+        raise InputError(
+            f"{what} {items[int((~known).nonzero()[0])]}: the model's answer is not a finite number; look for features "
+            "far beyond those of the training items, or standardise them"
+        )
 
 
 def first_nan(model: nn.Module, batch: Any) -> str:
