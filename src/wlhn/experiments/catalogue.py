@@ -114,7 +114,9 @@ PREFACE = (
     "written by `wlhn report` from the result files and from what people noted beside them. Settings are selected on "
     "validation items alone. A cell has our mean ± standard deviation over splits, and the paper's mean in brackets. "
     "† marks a part of the protocol (fewer splits or runs than the paper's), ‡ settings that the grid of that name has "
-    "no longer. Each number links to its details, among them the variants of a model.",
+    "no longer. They are chosen from the grid `lean`, or from the one that a cell names: where a model was given both, "
+    "that one counts, whatever came out. Each number links to its details, among them what the other grid gave, and "
+    "variants of the model.",
     "The verdict on WLHN's row compares the two means by the standard error (s.e.) of their difference, from both "
     "spreads: up to one is called as published; below three splits (or runs, on a single one) there is none. `wlhn "
     "reproduce ITEM` makes a table, `wlhn reproduce ITEM --check 1` tells whether the code at hand still gives it.",

@@ -47,21 +47,28 @@ def what_was_learned(folder: Path) -> list[Block]:
 
 
 def _overview(table: Table, shown: list[Column], cells: Cells, page: str) -> TableBlock:
-    # Variants of a model are on the item's own page, but for those that were chosen from another grid.
-    models = [row for row in table.rows if row.key == row.model or row.grid]
-    rows = [row for row in models if any((c.key, row.key) in cells for c in shown)]
-    lines = [
-        [_bold(row), *(_both(cells.get((c.key, row.key)), row, c, table.digits, page) for c in shown)] for row in rows
-    ]
+    # Variants of a model are on the item's own page.
+    models = [row for row in table.rows if row.key == row.model]
+    found = {(c.key, row.key): _of_any_grid(row, c, table, cells) for row in models for c in shown}
+    rows = [row for row in models if any(found[c.key, row.key] for c in shown)]
+    lines = [[_bold(row), *(_both(found[c.key, row.key], row, c, table.digits, page) for c in shown)] for row in rows]
     closing = []
-    for row in (row for row in rows if row.model == OURS):
-        found = (cells.get((c.key, row.key)) for c in shown)
-        against = ("–" if cell is None else f"{cell.verdict}, {cell.extent}" for cell in found)
-        closing.append([f"{row.name} against the paper, splits × runs", *against])
+    if OURS in (row.key for row in rows):
+        ours = (found[c.key, OURS] for c in shown)
+        against = ("–" if cell is None else f"{cell.verdict}, {cell.extent}" for cell in ours)
+        closing.append(["WLHN against the paper, splits × runs", *against])
     if table.best_published:
         best = (table.best_published.get(c.key) for c in shown)
         closing.append(["best published, same folds", *("–" if b is None else f"{b[0]} ({b[1]})" for b in best)])
     return TableBlock(["ours (paper)", *(c.key for c in shown)], lines, closing)
+
+
+def _of_any_grid(model: Row, column: Column, table: Table, cells: Cells) -> Cell | None:
+    """The result of a model, whichever grid its settings were chosen from: of those that were run, the one whose row
+    stands last in the table. So it is not chosen by its score."""
+    rows = [row for row in table.rows if row.model == model.key and row.settings == model.settings]
+    present = [cells[column.key, row.key] for row in rows if (column.key, row.key) in cells]
+    return present[-1] if present else None
 
 
 def _bold(row: Row) -> str:
@@ -73,9 +80,10 @@ def _both(cell: Cell | None, row: Row, column: Column, digits: int, page: str) -
     word = row.paper.get(column.key)
     theirs = f" ({number[0]:.{digits}f})" if number else f" ({word})" if word else ""
     if cell is None:
-        return "–" if row.grid else f"–{theirs}"  # of a model that stands there twice, its first row says it
+        return f"–{theirs}"
     spread = "" if cell.std is None else f" ± {cell.std:.{digits}f}"
-    return f"[{cell.mean:.{digits}f}]({page}#{anchor(column.key)}){spread}{cell.marks}{theirs}"
+    grid = "" if cell.row.grid is None else f" *{cell.row.grid}*"
+    return f"[{cell.mean:.{digits}f}]({page}#{anchor(column.key)}){spread}{cell.marks}{theirs}{grid}"
 
 
 ABOUT = """Numbers are means ± standard deviations over splits (each the mean of its final runs; over runs where there
