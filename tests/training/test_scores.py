@@ -1,5 +1,6 @@
 """Metrics against scikit-learn's own and against counting; what is chosen; weights of classes."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -208,18 +209,36 @@ def test_answers_that_round_to_certainty_are_still_told_apart(tmp_path: Path) ->
     assert before != 0.5
 
 
-def test_the_validation_loss_is_the_mean_over_known_targets() -> None:
-    """Whatever the batches, some of which have fewer of them."""
+def with_unknown_targets() -> Problem:
+    """Batches of which some have more known targets than others."""
     data = tiny(60)
     y = np.random.default_rng(0).integers(0, 2, (60, 3)).astype(np.float32)
     y[np.random.default_rng(1).random(y.shape) < 0.6] = np.nan
     y[:, 0] = data.y
     data = replace(data, y=y, task="binary", classes=(), targets=("a", "b", "c"))
-    given = Problem(data, stratified_folds(tiny(60).y)[0], Settings.of(**SMALL, batch_size=2))
+    return Problem(data, stratified_folds(tiny(60).y)[0], Settings.of(**SMALL, batch_size=2))
+
+
+def test_the_validation_loss_is_the_mean_over_known_targets() -> None:
+    given = with_unknown_targets()
     fitted = fit(given, seed=0)
     items, outputs = given.outputs(fitted.model, given.split.valid)
-    expected = loss("binary", outputs, torch.from_numpy(y[items]))
+    expected = loss("binary", outputs, given.y[torch.from_numpy(items)])
     assert fitted.best.valid_loss == pytest.approx(float(expected), rel=1e-5)
+
+
+def test_the_training_loss_is_the_mean_over_known_targets(monkeypatch: pytest.MonkeyPatch) -> None:
+    given, terms = with_unknown_targets(), []
+
+    def number_of_terms(task: str, outputs: torch.Tensor, y: torch.Tensor, weight: object = None) -> torch.Tensor:
+        terms.append(int((~y.isnan()).sum()))
+        return 0.0 * outputs.sum() + terms[-1]
+
+    monkeypatch.setattr("wlhn.training.fit.loss", number_of_terms)
+    fitted = fit(given, seed=0, stop=lambda history: len(history) == 1)
+    trained = np.array(terms[: math.ceil(len(given.split.train) / 2)])
+    assert len(set(trained.tolist())) > 1
+    assert fitted.history[0].train_loss == pytest.approx((trained**2).sum() / trained.sum())
 
 
 def test_items_without_a_target_are_not_trained_on_and_not_scored(tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ class _Run:
         total, count = 0.0, 0
         for k, batch in enumerate(batches):
             own = self._loss(batch, batch.outputs(self.model))
-            own, value, items = self.team.share(batch, self.problem.targets(batch), own)
+            own, value, terms = self.team.share(batch, self.problem.targets(batch), own)
             if not torch.isfinite(value):
                 self.first_nan = f"epoch {number}, batch {k + 1}: {first_nan(self.model, batch)}"
                 break
@@ -167,7 +167,7 @@ class _Run:
             own.backward()
             self.team.add_gradients(self.model)
             self.optimizer.step()
-            total, count = total + value.item() * items, count + items
+            total, count = total + value.item() * terms, count + terms
         return total / max(count, 1)
 
     def _validate(self) -> tuple[float, float]:

@@ -37,8 +37,8 @@ class Team:
         return loader
 
     def share(self, batch: Scored, y: Tensor, loss: Tensor) -> tuple[Tensor, Tensor, int]:
-        """(one's share in the mean loss of the whole batch, that loss, the items of the whole batch)."""
-        return loss, loss, len(batch.items)
+        """(one's share in the mean loss of the whole batch, that loss, the known targets that it is the mean of)."""
+        return loss, loss, num_known_targets(y)
 
     def add_gradients(self, model: nn.Module) -> None:
         """Make gradients those of the whole batch."""
@@ -88,11 +88,10 @@ class DistributedTeam(Team):
 
     def share(self, batch: Scored, y: Tensor, loss: Tensor) -> tuple[Tensor, Tensor, int]:
         known = num_known_targets(y)
-        terms = [known * loss.item(), known, len(batch.items)]
-        total, all_known, items = _sum(torch.tensor(terms, dtype=torch.float64))
+        total, all_known = _sum(torch.tensor([known * loss.item(), known], dtype=torch.float64))
+        terms = int(all_known) // self.size if self.apart else int(all_known)
         all_known = all_known.clamp_min(1)
-        own = loss * float(known / all_known)
-        return own, total / all_known, int(items) // self.size if self.apart else int(items)
+        return loss * float(known / all_known), total / all_known, terms
 
     def add_gradients(self, model: nn.Module) -> None:
         given = [p.grad for p in model.parameters() if p.grad is not None]
