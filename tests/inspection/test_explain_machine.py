@@ -16,6 +16,7 @@ from wlhn.data import load
 from wlhn.data.dataset import Dataset
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
+from wlhn.hierarchy import refine
 from wlhn.inspection.explain import explain
 from wlhn.runs.train import train
 from wlhn.runs.trained import Trained
@@ -30,6 +31,8 @@ MACHINES: list[tuple[str, dict[str, Any]]] = [
     ("wl-oa", {"rounds": 0}),
     ("wl-linear", {}),
     ("wl-linear", {"code": "thermometer", "edge_features": True}),
+    ("wl-linear", {"code": "log", "coarse": True}),
+    ("wl-linear", {"coarse": True, "edge_features": True}),
 ]
 
 
@@ -84,6 +87,20 @@ def test_numbers_are_divided_in_their_own_units(name: str, tmp_path: Path) -> No
     for g in (0, 40):
         margin = explain(trained, SOME, g).margin(0, alone=True)
         assert margin.base + margin.colour.sum() == pytest.approx(said[g, 0], abs=1e-3)
+
+
+def test_what_copies_add_is_given_to_their_nodes(tmp_path: Path) -> None:
+    """Numbers that no two nodes share leave nothing but structure, so nodes alike in structure add the same."""
+    x = np.random.default_rng(0).normal(size=(SOME.num_nodes, 1))
+    numbered = replace(MUTAG.select(np.arange(80)), graphs=replace(SOME, x=x), inputs=("x",))
+    trained = machine("wl-linear", {"coarse": True}, numbered, tmp_path)
+    structure = refine(SOME, 2)
+    for g in range(0, 80, 9):
+        margin = explain(trained, numbered.graphs, g).margin(1)
+        alike = structure.colours[-1][slice(*SOME.node_ptr[g : g + 2])]
+        mean = np.bincount(alike, margin.node) / np.maximum(np.bincount(alike), 1)
+        np.testing.assert_allclose(margin.node, mean[alike], atol=1e-12)
+        assert np.ptp(margin.node) > 1e-3
 
 
 def test_the_commands_explain_a_machine_and_compare_by_kernel(tmp_path: Path) -> None:

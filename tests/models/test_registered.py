@@ -47,6 +47,7 @@ MACHINE_OPTIONS = [
     ("wl-oa", {"svm_penalty": 1e4}),
     ("wl-wasserstein", {"svm_penalty": 1e4, "gamma": 2.0}),
     ("wl-linear", {"svm_penalty": 1e4, "code": "log", "min_graphs": 1}),
+    ("wl-linear", {"svm_penalty": 1e4, "coarse": True}),
     ("morgan-forest", {"trees": 50}),
     ("neighbourhood-trees", {"trees": 20}),
 ]

@@ -2,6 +2,9 @@
 
 Columns are colours of at least `min_graphs` training graphs, coded as `wlhn.kernels.features` has it, in rows of length
 1. Three classes or more have a machine each, against the rest.
+
+With `coarse`, each node has a copy next to it from which all but its first category is hidden, and colours of copies
+are counted like any others: nothing else knows of them but what divides an answer among nodes.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from torch import Tensor
 
 from wlhn.errors import InputError
 from wlhn.hierarchy import Hierarchy
+from wlhn.kernels.coarser import with_coarser
 from wlhn.kernels.colour_counts import ColourCounts
 from wlhn.kernels.features import Code, coded_rows, for_scikit_learn, largest_counts
 from wlhn.kernels.matching import cut, match
@@ -26,6 +30,8 @@ from wlhn.nn.tree_machine import TreeMachine
 from wlhn.options.option import option
 
 Array = NDArray[Any]
+HIDDEN_CATEGORY = -2  # not -1: a category that is hidden is not one that is unknown
+HIDDEN_NUMBER = -(2.0**62)  # finite, as run folders want it, and no number of a node
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,11 @@ class WLLinearOptions(MachineOptions):
     )
     min_graphs: int = option(2, "Colours of fewer training graphs are left out.", at_least=1)
     svm_penalty: float = option(1.0, "C, what a training error costs the machine.", above=0)
+    coarse: bool = option(
+        False,
+        "Whether colours of a coarser tree are counted as well: it starts from the first of several categorical "
+        "features (the element of an atom), or, where there is one feature or numbers, from bare structure.",
+    )
 
 
 class WLLinear(TreeMachine):
@@ -55,8 +66,8 @@ class WLLinear(TreeMachine):
     def learn(self, hierarchy: Hierarchy, y: Array, task: str, seed: int) -> tuple[Hierarchy, dict[str, Array]]:
         from sklearn.svm import LinearSVC, LinearSVR
 
-        whole = ColourCounts.of(hierarchy)
-        tree, counts = whole.pruned(hierarchy, self.options.min_graphs)
+        hierarchy = self._seen(hierarchy)
+        tree, counts = ColourCounts.of(hierarchy).pruned(hierarchy, self.options.min_graphs)
         if not counts.num_known:
             raise InputError(
                 f"wl-linear: no colour is in {self.options.min_graphs} of the {hierarchy.num_graphs} graphs that it is "
@@ -101,8 +112,16 @@ class WLLinear(TreeMachine):
         self.steps = memory.get("steps")
 
     def decisions(self, hierarchy: Hierarchy) -> Array:
-        features = self._features(ColourCounts.of_new(self.fitted_tree, hierarchy), self.steps)
+        features = self._features(ColourCounts.of_new(self.fitted_tree, self._seen(hierarchy)), self.steps)
         return np.asarray(features @ self.coefficient.T) + self.intercept
+
+    def _seen(self, hierarchy: Hierarchy) -> Hierarchy:
+        """The hierarchy of what it counts: the nodes, or the nodes with a copy next to each."""
+        if not self.options.coarse:
+            return hierarchy
+        values, channels = hierarchy.initial_values, self.in_channels
+        shown, hidden = (0, HIDDEN_NUMBER) if isinstance(channels, int) else (len(channels) > 1, HIDDEN_CATEGORY)
+        return with_coarser(hierarchy, np.where(np.arange(values.shape[1]) < shown, values, hidden))
 
     def _features(self, counts: ColourCounts, steps: Array | None) -> Any:
         return coded_rows(counts, np.arange(counts.num_known), self.options.code, steps, normalised=True)
@@ -117,11 +136,13 @@ class WLLinear(TreeMachine):
     def colour_parts(self, hierarchy: Hierarchy) -> tuple[Array, list[Array]]:
         """(b, depth by depth what each colour of a single graph adds to the decision values (colours, machines)).
 
-        The graph is refined `rounds` deep or deeper. A row's length is taken for a constant of the graph.
+        The graph is refined `rounds` deep or deeper. A row's length is taken for a constant of the graph. What a
+        colour of copies adds is shared evenly by the nodes that they are copies of.
         """
         tree = self.fitted_tree
         hierarchy = cut(hierarchy, tree.depth)
-        counts = ColourCounts.of_new(tree, hierarchy)
+        seen = self._seen(hierarchy)
+        counts = ColourCounts.of_new(tree, seen)
         row = self._features(counts, self.steps)
         colour = (
             np.arange(counts.num_known) if self.steps is None else np.repeat(np.arange(len(self.steps)), self.steps)
@@ -129,8 +150,10 @@ class WLLinear(TreeMachine):
         of_column = np.zeros((counts.num_known, len(self.coefficient)))
         np.add.at(of_column, colour[row.indices], row.data[:, None] * self.coefficient[:, row.indices].T)
         of_column = np.concatenate([of_column, np.zeros((1, len(self.coefficient)))])  # the last: of unknown colours
-        matched = match(tree, hierarchy)
-        return self.intercept, [
-            of_column[np.where(known < 0, -1, first + known)]
-            for first, known in zip(counts.first, matched, strict=False)
-        ]
+        parts = []
+        for t, known in enumerate(match(tree, seen)):
+            each = of_column[np.where(known < 0, -1, counts.first[t] + known)] / np.maximum(seen.count(t), 1)[:, None]
+            node = each[seen.colours[t]].reshape(hierarchy.num_nodes, -1, len(self.coefficient)).sum(axis=1)
+            parts.append(np.zeros((hierarchy.num_colours[t], len(self.coefficient))))
+            np.add.at(parts[t], hierarchy.colours[t], node)
+        return self.intercept, parts
