@@ -111,16 +111,17 @@ def item_named(item: str) -> Item:
 TITLE = "# Results"
 PREFACE = (
     "The tables and figures of *Weisfeiler and Leman go Hyperbolic* (AISTATS 2023), as far as they have been run here, "
-    "written by `wlhn report` from the result files and from what people noted beside them. Settings are selected on "
-    "validation items alone. A cell has our mean ± standard deviation over splits, and the paper's mean in brackets. "
-    "† marks a part of the protocol (fewer splits or runs than the paper's), ‡ settings that the grid of that name has "
-    "no longer. They are chosen from the grid `lean`, or from the one that a cell names: where a model was given both, "
-    "that one counts, whatever came out. Each number links to its details, among them what the other grid gave, and "
-    "variants of the model.",
+    "written by `wlhn report` from the result files and from what people noted beside them. A cell has our mean ± "
+    "standard deviation over splits, and the paper's mean in brackets. † marks a part of the protocol (fewer splits or "
+    "runs than the paper's). Settings are selected on validation items alone: from the grid `lean` unless a cell names "
+    "another. If a model was run with both, the cell shows the named grid even where `lean` did better. Each number "
+    "links to its details, among them the other grid's number and variants of the model.",
     "The verdict on WLHN's row compares the two means by the standard error (s.e.) of their difference, from both "
-    "spreads: up to one is called as published; below three splits (or runs, on a single one) there is none. `wlhn "
-    "reproduce ITEM` makes a table, `wlhn reproduce ITEM --check 1` tells whether the code at hand still gives it.",
+    "spreads. A difference of at most one s.e. is called 'as published'. With fewer than three splits (or, on a single "
+    "split, fewer than three runs) there is no verdict. `wlhn reproduce ITEM` makes a table, `wlhn reproduce ITEM "
+    "--check 1` tells whether the code at hand still gives it.",
 )
+CHANGED = "‡ marks settings that the grid of that name no longer has."
 
 
 def write_report(results: Path, out: Path, own_tables: Sequence[str] = (), html: Path | None = None) -> None:
@@ -139,9 +140,11 @@ def write_report(results: Path, out: Path, own_tables: Sequence[str] = (), html:
             about = [f"# {table(item).title}", table(item).about]
             write_text(results / item_key(item) / PAGE, markdown([*about, *blocks]))
     sections = {item: entry.section(item, results, link) for item, entry in items.items()}
-    write_text(out, markdown([TITLE, *PREFACE, *(block for blocks in sections.values() for block in blocks)]))
+    body = [block for blocks in sections.values() for block in blocks]
+    head = [TITLE, *PREFACE, *([CHANGED] if "‡" in markdown(body) else [])]
+    write_text(out, markdown([*head, *body]))
     if html is not None:
-        write_text(html, _one_page(sections, details, results))
+        write_text(html, _one_page(head, sections, details, results))
 
 
 def _details(item: str, entry: Item, results: Path) -> list[Block]:
@@ -149,8 +152,8 @@ def _details(item: str, entry: Item, results: Path) -> list[Block]:
     return table_details(item, entry.table(item), results) if entry.table is not None and has_some else []
 
 
-def _one_page(sections: dict[str, list[Block]], details: dict[str, list[Block]], results: Path) -> str:
-    parts = [html_body([TITLE, *PREFACE])]
+def _one_page(head: list[str], sections: dict[str, list[Block]], details: dict[str, list[Block]], results: Path) -> str:
+    parts = [html_body(head)]
     contents = {}
     for item, blocks in sections.items():
         key = item_key(item)

@@ -29,7 +29,7 @@ def table_section(item: str, results: Path, link: str) -> list[Block]:
     own = [column for column in table.columns if column.item == key]  # what another table shows is not shown again
     cells = {place: cell for place, cell in read_cells(table, results).items() if cell.column in own}
     elsewhere = [column.key for column in table.columns if column not in own]
-    said = [table.about] + ([f"{listed(elsewhere)} are in a table above."] if elsewhere else [])
+    said = [table.about] + ([f"{listed(elsewhere)} as they are stand in a table above."] if elsewhere else [])
     run = [column for column in own if any(column == cell.column for cell in cells.values())]
     if not run:
         return [f"## {table.title}", " ".join([*said, NOT_RUN])]
