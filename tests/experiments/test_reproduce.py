@@ -372,6 +372,7 @@ def test_data_that_are_not_there_are_skipped_by_name_and_damaged_ones_fail(
 def test_bad_input_ends_with_one_sentence(tmp_path: Path, grid: Path) -> None:
     damaged = tmp_path / "damaged"
     (damaged / "table-time").mkdir(parents=True)
+    (tmp_path / "runs").mkdir()
     (damaged / "table-time" / "MUTAG.json").write_text("{")
     for given, said in (
         (["reproduce", "table-13"], "item: must be table-structural, "),
@@ -387,6 +388,7 @@ def test_bad_input_ends_with_one_sentence(tmp_path: Path, grid: Path) -> None:
         ),
         (["reproduce", "table-time", "--seed", "3"], "--seed has no effect on table-time"),
         (["report", str(tmp_path / "nowhere")], "no such folder"),
+        (["report", str(tmp_path / "runs")], "give the folder that `wlhn reproduce` wrote to"),
         (["report", str(damaged)], "MUTAG.json: is damaged, not JSON"),
     ):
         ran = wlhn(*given)

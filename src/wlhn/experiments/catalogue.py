@@ -28,6 +28,7 @@ from wlhn.options.checks import check_choice
 from wlhn.report.html import folded, html_body, html_page
 from wlhn.report.live import LivePage, live_page
 from wlhn.report.markdown import Block, anchor, markdown
+from wlhn.words import listed
 
 PARTS = ("datasets", "models", "grid", "splits", "final_runs", "seed", "workers", "retry_failed")
 FLAGS = {"datasets": "--dataset", "models": "--model", "workers": "--jobs or --executor"}
@@ -132,6 +133,9 @@ def write_report(results: Path, out: Path, own_tables: Sequence[str] = (), html:
     """
     link = Path(os.path.relpath(results, out.parent)).as_posix()
     items = ITEMS | {name: item_named(name) for name in own_tables}
+    if not any((results / item_key(item)).is_dir() for item in items):
+        wanted = listed(list(items), "or")
+        raise InputError(f"{results}: no folder {wanted} in it; give the folder that `wlhn reproduce` wrote to")
     details = {item: _details(item, entry, results) for item, entry in items.items()}
     for item, blocks in details.items():
         if blocks:
