@@ -101,7 +101,7 @@ def _edge_table(path: Path, o: ReadOptions) -> Dataset:
     return cached(
         lambda: read_edge_table(path, o),
         sources=[path],
-        options=f"edges 2 {o.directed} {o.self_loops} {_told(o)}",
+        options=f"edges 3 {o.directed} {o.self_loops} {_told(o)}",
     )
 
 

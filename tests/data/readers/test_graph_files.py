@@ -196,7 +196,7 @@ def test_split_column(tmp_path: Path) -> None:
     ("nodes", "edges", "message"),
     [
         (NODES, EDGES + "x,q,road,1\n", r"edges.csv, line 4: node 'q' is not in .*nodes.csv"),
-        (NODES, "from\nx\n", r"edges.csv: no column among from has the role 'to'"),
+        (NODES, "from\nx\n", r"edges.csv: which of the columns from are the two ends of an edge"),
         (NODES + "x,a,1,1,red,no\n", EDGES, r"nodes.csv, line 5: node 'x' is listed twice"),
         (NODES + "w,a,inf,1,red,no\n", EDGES, r"nodes.csv, line 5, column 'size': expected a finite number"),
         (NODES + ",a,1,1,red,no\n", EDGES, r"nodes.csv, line 5, column 'id': the value is missing"),

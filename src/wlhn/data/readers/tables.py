@@ -14,6 +14,7 @@ data.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from wlhn.data.dataset import Column, Role, TaskChoice
 from wlhn.data.readers.pieces import read_text_table, separator_of
 from wlhn.data.readers.values import are_classes, categories_of, is_numeric, name_of, named, shown, stands_for, typed
 from wlhn.errors import InputError
+from wlhn.words import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,10 +83,17 @@ class ReadOptions:
 DEFAULTS = ReadOptions()
 
 
+ENDS: tuple[Role, Role] = ("from", "to")
+END_NAMES = (  # as `plain` has them; the last pair may mean anything but in a table of edges
+    *(("source", "target"), ("sourceid", "targetid"), ("sourcenode", "targetnode"), ("src", "dst"), ("src", "dest")),
+    *(("from", "to"), ("fromid", "toid"), ("fromnode", "tonode"), ("fromnodeid", "tonodeid"), ("u", "v")),
+    *(("head", "tail"), ("start", "end"), ("node1", "node2"), ("nodeid1", "nodeid2"), ("id1", "id2")),
+    *(("nodeu", "nodev"), ("nodea", "nodeb"), ("vertex1", "vertex2"), ("a", "b")),
+)
 NAMES: dict[Role, tuple[str, ...]] = {
-    "id": ("id", "node", "node_id", "name", "mol_id", "graph", "graph_id", "file", "filename"),
-    "from": ("source", "src", "from", "u", "head"),
-    "to": ("target", "dst", "to", "v", "tail"),
+    "id": ("id", "node", "nodeid", "name", "molid", "graph", "graphid", "file", "filename"),
+    "from": tuple(pair[0] for pair in END_NAMES),
+    "to": tuple(pair[1] for pair in END_NAMES),
     "smiles": ("smiles",),
     "split": ("split",),
     "target": ("target", "label", "class", "y"),
@@ -192,9 +201,9 @@ def infer_columns(
 ) -> tuple[Column, ...]:
     """A role for every column: as told, as in an earlier data set, by its name, by its place; then the role `rest`.
 
-    Where no name says it, ids and ends of edges that are `expected` are the first columns, and the target is the last
-    one, or, where `rest` is "target", all that remain. Roles that are only `named` go by name. Columns of an earlier
-    data set come in its order, whatever theirs.
+    Where no name says it, ids that are `expected` are the first column, and the target is the last one, or, where
+    `rest` is "target", all that remain; ends of edges are the only two columns. Roles that are only `named` go by name.
+    Columns of an earlier data set come in its order, whatever theirs.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"atom": ["a", "b"], "charge": [0.5, 1.0], "toxic": [0, 1]})
@@ -205,9 +214,11 @@ def infer_columns(
     earlier = {column.name: column for column in told.like}
     chosen = {column.name: column.role for column in told.like} | dict(told.roles)
     like = bool(options.like)
-    for role in (*named, *expected):
+    if set(ENDS) <= set(expected):
+        chosen |= _ends([name for name in frame.columns if name not in chosen], chosen.values())
+    for role in (role for role in (*named, *expected) if role not in ENDS):
         free = [name for name in frame.columns if name not in chosen]
-        called = [name for name in free if name.casefold() in NAMES[role]]
+        called = [name for name in free if plain(name) in NAMES[role]]
         if role in chosen.values():
             continue
         if called:
@@ -215,7 +226,7 @@ def infer_columns(
             if role == "id" and role not in expected and nothing_else and not frame[called[0]].is_unique:
                 continue
             chosen[called[0]] = role
-        elif role in expected and role in ("id", "from", "to") and free:
+        elif role in expected and role == "id" and free:
             chosen[free[0]] = role
         elif role == "target" and rest != "target" and free and not like:
             chosen[free[-1]] = role
@@ -232,6 +243,51 @@ def infer_columns(
         columns.append(column)
     place = {column.name: k for k, column in enumerate(told.like)}  # features are told apart by their place
     return tuple(sorted(columns, key=lambda column: place.get(column.name, len(place))))
+
+
+def plain(name: str) -> str:
+    """A column's name as names are compared.
+
+    >>> plain("Node_ID")
+    'nodeid'
+    """
+    return re.sub(r"[\s_-]", "", name).casefold()
+
+
+def known_ends(names: Collection[str], sides: Sequence[int] = (0, 1)) -> dict[str, Role]:
+    """The columns among these whose names say that they are the two ends of edges, or one of them.
+
+    >>> known_ends(["weight", "Node_2", "Node_1"]), known_ends(["source", "to"])
+    ({'Node_1': 'from', 'Node_2': 'to'}, {})
+    """
+    place = {plain(name): name for name in reversed(list(names))}
+    for pair in END_NAMES:
+        if all(pair[side] in place for side in sides):
+            return {place[pair[side]]: ENDS[side] for side in sides}
+    return {}
+
+
+def _ends(free: Sequence[str], told: Container[Role]) -> dict[str, Role]:
+    """The ends of edges that nobody told: by their names, or because there are no other columns."""
+    sides = [side for side, role in enumerate(ENDS) if role not in told]
+    known = known_ends(free, sides)
+    if not known and len(free) == len(sides):
+        return {name: ENDS[side] for name, side in zip(free, sides, strict=True)}
+    return known
+
+
+def position_notes(table: Table, options: ReadOptions) -> tuple[str, ...]:
+    """Which columns were taken for what they are by their position, since neither names nor the user say it."""
+    told = {*options.roles, *(column.name for column in options.like)}
+    taken = {
+        column.name: column.role
+        for column in table.columns
+        if column.name not in told and plain(column.name) not in NAMES.get(column.role, (plain(column.name),))
+    }
+    if not taken:
+        return ()
+    what = listed(f"'{shown(name)}' is taken as {role}" for name, role in taken.items())
+    return (f"{table.path.name}: by position, as no name says it, {what} (`--role NAME=ROLE` says otherwise)",)
 
 
 def table_notes(tables: Iterable[Table]) -> tuple[str, ...]:
