@@ -182,7 +182,7 @@ def test_ends_of_unknown_names_are_the_only_two_columns_or_asked_for(tmp_path: P
     (tmp_path / "edges.csv").write_text("this,that\nx,y\n")
     read = load(tmp_path)
     assert read.graphs.num_edges == 2
-    assert any("edges.csv: by position" in n and "'this' is taken as from and 'that'" in n for n in read.notes)
+    assert any("edges.csv: taken by position: 'this' as from and 'that' as to" in note for note in read.notes)
     (tmp_path / "edges.csv").write_text("kind,this,that\nx,x,y\n")
     with pytest.raises(InputError, match=r"of the columns kind, this and that .* `--role NAME=from --role NAME=to`"):
         load(tmp_path)

@@ -270,3 +270,17 @@ def test_what_people_write_for_nothing_is_a_gap_among_numbers(nothing: str, tmp_
     assert dataset.graphs.x is not None
     assert np.isnan(dataset.graphs.x[:, 0]).tolist() == [False, True, False]
     assert "missing values are filled: 'age' of 1 of 3 rows (the training mean and an indicator)" in dataset.notes
+
+
+def test_a_target_that_is_only_the_last_column_is_noted(tmp_path: Path) -> None:
+    columns = {"person": "abc", "y1": "010", "y2": "110", "y3": "011"}
+    lines = [",".join(cells) for cells in zip(*columns.values(), strict=True)]
+    (tmp_path / "nodes.csv").write_text("\n".join([",".join(columns), *lines]) + "\n")
+    (tmp_path / "edges.csv").write_text("from,to\na,b\nb,c\n")
+    assert any("taken by position: 'person' as id and 'y3' as target" in note for note in load(tmp_path).notes)
+    one = load(tmp_path, roles={"person": "id", "y1": "target"})
+    assert (one.y.tolist(), any("by position" in note for note in one.notes)) == ([0, 1, 0], False)
+    several = load(tmp_path, roles={"y1": "target", "y2": "target", "y3": "target"})
+    assert (several.task, several.y.tolist()) == ("binary", [[0, 1, 0], [1, 1, 1], [0, 0, 1]])
+    assert any("taken by position: 'person' as id" in note for note in several.notes)
+    assert not any("by position" in note for note in load(tmp_path, like=several.columns).notes)

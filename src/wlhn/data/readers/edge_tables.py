@@ -117,7 +117,7 @@ def read_node_tables(
     label, x = encode_features(vertex)
     graphs, (direction, *notes) = edge.graph(ids, options, node_label=label, x=x)
     targets = encode_targets(vertex, options)
-    said = (direction, *table_notes([vertex]), *notes)
+    said = (direction, *position_notes(vertex, of_nodes), *table_notes([vertex]), *notes)
     columns, splits = vertex.columns + edge.columns, encode_split(vertex, targets)
     return targets.dataset(name, graphs, "node", *said, columns=columns, splits=splits)
 

@@ -286,8 +286,9 @@ def position_notes(table: Table, options: ReadOptions) -> tuple[str, ...]:
     }
     if not taken:
         return ()
-    what = listed(f"'{shown(name)}' is taken as {role}" for name, role in taken.items())
-    return (f"{table.path.name}: by position, as no name says it, {what} (`--role NAME=ROLE` says otherwise)",)
+    what = listed(f"'{shown(name)}' as {role}" for name, role in taken.items())
+    other = " ".join(f"--role NAME={role}" for role in taken.values())
+    return (f"{table.path.name}: taken by position: {what} (`{other}` says otherwise)",)
 
 
 def table_notes(tables: Iterable[Table]) -> tuple[str, ...]:
