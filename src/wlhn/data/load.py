@@ -93,7 +93,7 @@ def _smiles(path: Path, o: ReadOptions) -> Dataset:
     return cached(
         lambda: read_smiles(path, o),
         sources=[path],
-        options=f"smiles 3 {_told(o)} {o.task} {o.missing!r} {o.skip_invalid}",
+        options=f"smiles 4 {_told(o)} {o.task} {o.missing!r} {o.skip_invalid}",
     )
 
 
@@ -101,7 +101,7 @@ def _edge_table(path: Path, o: ReadOptions) -> Dataset:
     return cached(
         lambda: read_edge_table(path, o),
         sources=[path],
-        options=f"edges 3 {o.directed} {o.self_loops} {_told(o)}",
+        options=f"edges 4 {o.directed} {o.self_loops} {_told(o)}",
     )
 
 

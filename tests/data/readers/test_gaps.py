@@ -6,6 +6,7 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from running import wlhn
 
@@ -284,3 +285,41 @@ def test_a_target_that_is_only_the_last_column_is_noted(tmp_path: Path) -> None:
     assert (several.task, several.y.tolist()) == ("binary", [[0, 1, 0], [1, 1, 1], [0, 0, 1]])
     assert any("taken by position: 'person' as id" in note for note in several.notes)
     assert not any("by position" in note for note in load(tmp_path, like=several.columns).notes)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("form", ["nodes", "targets", "molecules"])
+def test_an_index_that_pandas_wrote_changes_nothing(tmp_path: Path, form: str, first: int) -> None:
+    index = pd.RangeIndex(first, first + 3)
+    tables = {
+        "nodes": {
+            "nodes.csv": pd.DataFrame({"id": ["a", "b", "c"], "age": [3, 5, 4], "y": ["k", "l", "k"]}, index),
+            "edges.csv": pd.DataFrame({"x": ["a", "b", "c"], "z": ["b", "c", "a"]}, index),
+        },
+        "targets": {"targets.csv": pd.DataFrame({"file": ["a", "b", "c"], "q": [1, 0, 1], "r": [0, 0, 1]}, index)},
+        "molecules": {"m.csv": pd.DataFrame({"smiles": ["C", "CC", "CO"], "q": [1, 0, 1], "r": [0, 0, 1]}, index)},
+    }[form]
+    read = []
+    for folder, kept in ((tmp_path / "with", True), (tmp_path / "without", False)):
+        folder.mkdir()
+        if form == "targets":
+            for name in "abc":
+                (folder / f"{name}.edgelist").write_text("1 2\n")
+        for name, table in tables.items():
+            table.to_csv(folder / name, index=kept)
+        read.append(load(folder / "m.csv" if form == "molecules" else folder))
+    indexed, plain = read
+    np.testing.assert_array_equal(indexed.y, plain.y)
+    np.testing.assert_array_equal(np.asarray(indexed.graphs.x), np.asarray(plain.graphs.x))
+    assert (indexed.targets, indexed.graphs.edge_attr is None) == (plain.targets, plain.graphs.edge_attr is None)
+    for name in tables:
+        assert f"{name}: 'Unnamed: 0' counts the rows, so it is ignored" in indexed.notes
+
+
+def test_an_index_that_pandas_wrote_is_the_id_where_there_is_no_other(tmp_path: Path) -> None:
+    pd.DataFrame({"age": [3, 5, 4], "y": ["k", "l", "k"]}).to_csv(tmp_path / "nodes.csv")
+    (tmp_path / "edges.csv").write_text("from,to\n2,0\n")
+    read = load(tmp_path, directed=True)
+    assert (read.graphs.edge_index.tolist(), read.graphs.x.tolist()) == ([[2], [0]], [[3], [5], [4]])  # type: ignore[union-attr]
+    (tmp_path / "nodes.csv").write_text("id,,y\n0,0,k\n1,2,l\n2,1,k\n")
+    assert load(tmp_path).graphs.x.tolist() == [[0], [2], [1]]  # type: ignore[union-attr]  # no name, but no count

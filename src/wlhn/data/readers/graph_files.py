@@ -179,7 +179,7 @@ def read_graph_files(
     level: TargetLevel = "node" if of_items is nodes else "graph"
     columns = tuple(column for table in tables for column in table.columns)
     splits = () if of_items is None else encode_split(of_items, known)
-    said = (*table_notes([nodes, edge]), *notes)
+    said = (*table_notes(tables), *notes)
     return known.dataset(name, collection, level, *said, graph_ids=where, columns=columns, splits=splits)
 
 

@@ -9,6 +9,8 @@ data.
   they have so many different values that they must be counts or measurements (`are_classes`).
 - An empty cell is a gap: an unknown target, a missing feature.
 - Text that differs nearly everywhere is taken for names and ignored.
+- A column without a name that counts the rows, as pandas writes its index, is ignored, unless ids are needed and no
+  other column is called so.
 - A column called like an id, whose values repeat, is the target where nothing else could be it and ids are optional.
 """
 
@@ -98,6 +100,8 @@ NAMES: dict[Role, tuple[str, ...]] = {
     "split": ("split",),
     "target": ("target", "label", "class", "y"),
 }
+NAMELESS = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")  # as pandas writes or reads an index
+ROW_NUMBERS = "counts the rows"
 ROLES = get_args(Role)
 
 
@@ -215,21 +219,25 @@ def infer_columns(
     chosen = {column.name: column.role for column in told.like} | dict(told.roles)
     like = bool(options.like)
     if set(ENDS) <= set(expected):
-        chosen |= _ends([name for name in frame.columns if name not in chosen], chosen.values())
+        free = [name for name in frame.columns if name not in chosen and not NAMELESS.fullmatch(name)]
+        chosen |= _ends(free, chosen.values())
+    numbering = [name for name in frame.columns if name not in chosen and _counts_rows(frame[name])]
     for role in (role for role in (*named, *expected) if role not in ENDS):
         free = [name for name in frame.columns if name not in chosen]
         called = [name for name in free if plain(name) in NAMES[role]]
         if role in chosen.values():
             continue
         if called:
-            nothing_else = free == called and "target" not in chosen.values() and not like
+            nothing_else = {*free} == {*called, *numbering} and "target" not in chosen.values() and not like
             if role == "id" and role not in expected and nothing_else and not frame[called[0]].is_unique:
                 continue
             chosen[called[0]] = role
         elif role in expected and role == "id" and free:
             chosen[free[0]] = role
-        elif role == "target" and rest != "target" and free and not like:
-            chosen[free[-1]] = role
+        elif role == "target" and rest != "target" and not like:
+            chosen |= dict.fromkeys([name for name in free if name not in numbering][-1:], role)
+    for name in numbering:
+        chosen.setdefault(name, "ignored")
     if like or (rest == "target" and "target" in chosen.values()):  # an earlier data set had no such column
         rest = "ignored"
     columns = []
@@ -238,6 +246,8 @@ def infer_columns(
         if name in earlier:
             known = earlier[name]
             column = replace(column, values=known.values, kind=known.kind, missing=known.missing)
+        elif name in numbering and column.role == "ignored":
+            column = replace(column, detail=ROW_NUMBERS)
         elif like and name not in chosen:
             column = replace(column, detail="not in the training data")
         columns.append(column)
@@ -252,6 +262,14 @@ def plain(name: str) -> str:
     'nodeid'
     """
     return re.sub(r"[\s_-]", "", name).casefold()
+
+
+def _counts_rows(values: pd.Series) -> bool:
+    """Whether a column has no name and holds 0, 1, 2, … or 1, 2, 3, …"""
+    if not NAMELESS.fullmatch(str(values.name)) or not is_numeric(values) or values.isna().any() or values.empty:
+        return False
+    first = values.iloc[0]
+    return first in (0, 1) and bool((values.to_numpy() == np.arange(first, first + len(values))).all())
 
 
 def known_ends(names: Collection[str], sides: Sequence[int] = (0, 1)) -> dict[str, Role]:
@@ -292,17 +310,21 @@ def position_notes(table: Table, options: ReadOptions) -> tuple[str, ...]:
 
 
 def table_notes(tables: Iterable[Table]) -> tuple[str, ...]:
-    """What is missing among the features and what is done about it; which columns are numbers but for a few cells."""
-    parts, mixed = [], []
+    """What is missing among the features and what is done about it; which columns are numbers but for a few cells, and
+    which count rows.
+    """
+    parts, others = [], []
     for table in tables:
-        mixed += [said for column in table.columns if (said := _almost_numbers(table, column))]
+        counts = [column.name for column in table.columns if column.detail == ROW_NUMBERS]
+        others += [f"{table.path.name}: '{name}' counts the rows, so it is ignored" for name in counts]
+        others += [said for column in table.columns if (said := _almost_numbers(table, column))]
         for column in table.columns:
             gaps = int(table.frame[column.name].isna().sum()) if column.is_feature else 0
             if gaps:
                 how = "the training mean and an indicator" if column.kind == "numeric" else "a category of their own"
                 what = "edges" if column.edge else "rows"
                 parts.append(f"'{column.name}' of {gaps:,} of {len(table.frame):,} {what} ({how})")
-    return (*([f"missing values are filled: {', '.join(parts)}"] if parts else []), *mixed)
+    return (*([f"missing values are filled: {', '.join(parts)}"] if parts else []), *others)
 
 
 def _almost_numbers(table: Table, column: Column) -> str:
