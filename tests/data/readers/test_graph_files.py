@@ -294,3 +294,13 @@ def test_graphs_in_memory() -> None:
     node = as_dataset(pyg[0].update({"y": torch.arange(17) % 2} | masks), level="node")
     assert node.y.tolist() == [k % 2 for k in range(17)]
     assert node.splits[0].valid.tolist() == [1, 4, 7, 10, 13, 16]
+
+
+def test_a_line_stands_for_one_file(tmp_path: Path) -> None:
+    nx.write_gml(nx.path_graph(3), tmp_path / "g0.gml")
+    nx.write_graphml(nx.path_graph(4), tmp_path / "g0.graphml")
+    (tmp_path / "targets.csv").write_text("file,y\ng0,1\n")
+    with pytest.raises(InputError, match=r"targets.csv, line 2: 'g0' is both g0.gml and g0.graphml; keep one"):
+        load(tmp_path)
+    (tmp_path / "targets.csv").write_text("file,y\ng0.graphml,1\ng0.gml,0\n")
+    assert load(tmp_path).y.tolist() == [0, 1]
