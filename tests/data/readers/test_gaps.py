@@ -323,3 +323,13 @@ def test_an_index_that_pandas_wrote_is_the_id_where_there_is_no_other(tmp_path: 
     assert (read.graphs.edge_index.tolist(), read.graphs.x.tolist()) == ([[2], [0]], [[3], [5], [4]])  # type: ignore[union-attr]
     (tmp_path / "nodes.csv").write_text("id,,y\n0,0,k\n1,2,l\n2,1,k\n")
     assert load(tmp_path).graphs.x.tolist() == [[0], [2], [1]]  # type: ignore[union-attr]  # no name, but no count
+
+
+def test_a_gap_does_not_change_what_the_other_targets_are(tmp_path: Path) -> None:
+    whole = load(nodes(tmp_path / "a", ["0.0", "2.0", "7.0"] * 4))
+    gap = load(nodes(tmp_path / "b", ["0.0", "2.0", "7.0"] * 3 + ["", "2.0", "7.0"]))
+    plain = load(nodes(tmp_path / "c", [0, 2, 7] * 4))
+    assert whole.task == gap.task == "classification"
+    assert whole.classes == gap.classes == plain.classes == (0, 2, 7)
+    assert whole.notes == gap.notes == plain.notes
+    assert any("3 different whole numbers, taken as classes" in note for note in whole.notes)
