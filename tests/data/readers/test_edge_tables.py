@@ -201,3 +201,16 @@ def test_a_table_without_a_header_is_refused(tmp_path: Path, broken: str) -> Non
         (tmp_path / f"{name}.csv").write_text(lines)
     with pytest.raises(InputError, match=rf"{broken}.csv, line 1: has numbers where the names .* add a header"):
         load(tmp_path)
+
+
+def test_duplicates_with_other_values_are_told_apart_from_copies(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("id,y\na,1\nb,2\nc,2\n")
+    copies = ["a,b,1,x", "b,a,1,x", "b,c,,x", "c,b,,x"]
+    (tmp_path / "edges.csv").write_text("\n".join(["from,to,years,kind", *copies]))
+    said = load(tmp_path).notes
+    assert "2 duplicate edges dropped" in said
+    assert not any("other values" in note for note in said)
+    (tmp_path / "edges.csv").write_text("\n".join(["from,to,years,kind", *copies, "a,b,7,x", "c,b,,z", "a,c,2,x"]))
+    said = load(tmp_path).notes
+    assert "4 duplicate edges dropped" in said
+    assert any("2 dropped edges had other values" in note and "`--directed`" in note for note in said)
