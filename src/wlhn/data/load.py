@@ -40,6 +40,7 @@ def read_path(path: Path, options: ReadOptions) -> Dataset:
         return _read_folder(path, options)
     if path.suffix == ".zip":
         return _tu(path, options)
+    _refuse_packed(path)
     if path.suffix in GRAPH_FILES:
         return read_graph_files([path], options, name=path.stem)
     if {".csv", ".tsv", ".parquet"} & set(path.suffixes):
@@ -58,10 +59,17 @@ def _read_folder(path: Path, options: ReadOptions) -> Dataset:
     node_table, edge_table, targets = (next(filter(Path.is_file, files), None) for files in kinds)
     if node_table and edge_table:
         return read_node_tables(edge_table, node_table, options, name=path.name)
+    _refuse_packed(*sorted(path.iterdir()))
     files = sorted(file for file in path.iterdir() if file.suffix in GRAPH_FILES)
     if not files:
         raise InputError(f"{path}: must be {FORMATS}")
     return read_graph_files(files, options, targets=targets, name=path.name)
+
+
+def _refuse_packed(*paths: Path) -> None:
+    for path in paths:
+        if path.suffix == ".gz" and path.with_suffix("").suffix in GRAPH_FILES:
+            raise InputError(f"{path}: graph files are not read while they are packed; unpack it with `gunzip`")
 
 
 def _tu(path: Path, o: ReadOptions) -> Dataset:

@@ -304,3 +304,21 @@ def test_a_line_stands_for_one_file(tmp_path: Path) -> None:
         load(tmp_path)
     (tmp_path / "targets.csv").write_text("file,y\ng0.graphml,1\ng0.gml,0\n")
     assert load(tmp_path).y.tolist() == [0, 1]
+
+
+def test_ids_that_repeat_are_named_with_their_column(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"node '0.0' is listed twice in column 'size'; .* `--role NAME=id`"):
+        load(tables(tmp_path / "g", "size,y\n0.0,1\n0.0,2\n"))
+
+
+def test_spaces_around_ids_mean_nothing(tmp_path: Path) -> None:
+    spaced = load(tables(tmp_path / "g", "id,y\na ,1\n b,2\n", "from,to\na,b \n"))
+    assert (spaced.graphs.node_ids, spaced.graphs.num_edges) == (["a", "b"], 2)
+
+
+def test_packed_graph_files_are_refused(tmp_path: Path) -> None:
+    nx.write_gml(nx.path_graph(3), tmp_path / "a.gml")
+    nx.write_graphml(nx.path_graph(3), tmp_path / "b.graphml.gz")
+    for place in (tmp_path, tmp_path / "b.graphml.gz"):
+        with pytest.raises(InputError, match=r"b.graphml.gz: .* unpack it"):
+            load(place)

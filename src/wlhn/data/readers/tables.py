@@ -158,7 +158,10 @@ class Table:
         place: dict[Any, int] = {}
         for k, name in enumerate(names):
             if place.setdefault(name, k) != k:
-                raise InputError(f"{self.path}, line {k + 2}: {what} '{shown(name)}' is listed twice; keep one line")
+                raise InputError(
+                    f"{self.path}, line {k + 2}: {what} '{shown(name)}' is listed twice in column "
+                    f"'{self.names('id')[0]}'; keep one line, or say with `--role NAME=id` which column has the ids"
+                )
         return place
 
     def at(self, row: int) -> str:

@@ -147,7 +147,12 @@ def check_name(name: str, where: str) -> None:
 
 
 def name_of(value: Any) -> Any:
-    """A whole number in its usual form is one, everything else is text, in every table alike."""
+    """A whole number in its usual form is one, all else is text without spaces around it, in every table alike.
+
+    >>> name_of("7"), name_of("007"), name_of("ann ")
+    (7, '007', 'ann')
+    """
+    value = value.strip() if isinstance(value, str) else value
     if isinstance(value, str) and len(value) < 19 and value.lstrip("-").isascii() and value.lstrip("-").isdigit():
         return int(value) if str(int(value)) == value else value
     return value
