@@ -40,6 +40,7 @@ def read_path(path: Path, options: ReadOptions) -> Dataset:
         return _read_folder(path, options)
     if path.suffix == ".zip":
         return _tu(path, options)
+    _refuse_packed(path)
     if path.suffix in GRAPH_FILES:
         return read_graph_files([path], options, name=path.stem)
     if {".csv", ".tsv", ".parquet"} & set(path.suffixes):
@@ -58,13 +59,21 @@ def _read_folder(path: Path, options: ReadOptions) -> Dataset:
     node_table, edge_table, targets = (next(filter(Path.is_file, files), None) for files in kinds)
     if node_table and edge_table:
         return read_node_tables(edge_table, node_table, options, name=path.name)
+    _refuse_packed(*sorted(path.iterdir()))
     files = sorted(file for file in path.iterdir() if file.suffix in GRAPH_FILES)
     if not files:
         raise InputError(f"{path}: must be {FORMATS}")
     return read_graph_files(files, options, targets=targets, name=path.name)
 
 
+def _refuse_packed(*paths: Path) -> None:
+    for path in paths:
+        if path.suffix == ".gz" and path.with_suffix("").suffix in GRAPH_FILES:
+            raise InputError(f"{path}: graph files are not read while they are packed; unpack it with `gunzip`")
+
+
 def _tu(path: Path, o: ReadOptions) -> Dataset:
+    _without_columns(path, o)
     return cached(
         lambda: tu.read_tu(path, self_loops=o.self_loops, task=o.task),
         sources=tu.source_files(path),
@@ -93,7 +102,7 @@ def _smiles(path: Path, o: ReadOptions) -> Dataset:
     return cached(
         lambda: read_smiles(path, o),
         sources=[path],
-        options=f"smiles 3 {_told(o)} {o.task} {o.missing!r} {o.skip_invalid}",
+        options=f"smiles 4 {_told(o)} {o.task} {o.missing!r} {o.skip_invalid}",
     )
 
 
@@ -101,7 +110,7 @@ def _edge_table(path: Path, o: ReadOptions) -> Dataset:
     return cached(
         lambda: read_edge_table(path, o),
         sources=[path],
-        options=f"edges 2 {o.directed} {o.self_loops} {_told(o)}",
+        options=f"edges 5 {o.directed} {o.self_loops} {_told(o)}",
     )
 
 
@@ -111,8 +120,27 @@ def _told(o: ReadOptions) -> str:
 
 def _as_published(path: Path, o: ReadOptions) -> None:
     """Sets whose targets are classes by their format."""
+    _without_columns(path, o)
     if o.task == "regression":
         raise InputError(f"{path}: its targets are classes as published; leave out `--task regression`")
+
+
+def _without_columns(what: object, o: ReadOptions) -> None:
+    """What is not a table has no columns about which something could be said."""
+    if o.roles:
+        raise InputError(f"{what}: has no columns to give roles to; leave out `--role`")
+    if o.missing:
+        raise InputError(f"{what}: has no cells in which a mark could stand for unknown; leave out `--missing`")
+
+
+def _as_made(dataset: Dataset, o: ReadOptions) -> Dataset:
+    """A set that a function made, of which nothing can be read in another way."""
+    _without_columns(dataset.name, o)
+    numbers = dataset.task == "regression"
+    if o.task is not None and (dataset.task == "none" or (o.task == "regression") != numbers):
+        found = "has no targets" if dataset.task == "none" else f"its targets are {'numbers' if numbers else 'classes'}"
+        raise InputError(f"{dataset.name}: {found}; leave out `--task {o.task}`")
+    return dataset
 
 
 # Functions of `wlhn.data.generated`, which brings networkx and scipy, so only when one is asked for, and their sizes.
@@ -171,7 +199,7 @@ def load(
     elif base in DATASETS:
         if UNDIRECTED in variants:
             raise InputError(f"{data}: only data sets that wlhn knows have the variant {UNDIRECTED}")
-        dataset = outside_dataset(base, seed)
+        dataset = _as_made(outside_dataset(base, seed), options)
     elif Path(data).exists():
         return replace(read_path(Path(data), options), path=str(Path(data).resolve()))
     else:
@@ -188,7 +216,7 @@ def _load_known(name: str, options: ReadOptions, data_root: str | Path | None, s
     if name in GENERATED:
         maker, *sizes = GENERATED[name]
         dataset: Dataset = getattr(import_module("wlhn.data.generated"), maker)(*sizes, seed=seed)
-        return dataset
+        return _as_made(dataset, options)
     root = data_root_or_environment(data_root)
     location = locate(name, root)
     known = KNOWN[name]

@@ -163,3 +163,54 @@ def test_an_index_that_pandas_left_in_a_table_is_no_column(tmp_path: Path) -> No
     table = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"]}, index=["x", "y"])
     table.to_parquet(tmp_path / "edges.parquet")
     assert load(tmp_path / "edges.parquet").graphs.num_nodes == 3
+
+
+@pytest.mark.parametrize("other", ["edge_id", "to"])
+@pytest.mark.parametrize("ends", ["node1 node2", "start end", "Node_U Node_V", "a b", "FromNodeId ToNodeId", "src dst"])
+def test_ends_are_found_by_their_names_wherever_they_stand(tmp_path: Path, other: str, ends: str) -> None:
+    edges = pd.DataFrame([[7, "x", "y"], [8, "y", "z"]], columns=[other, *ends.split()])
+    (tmp_path / "nodes.csv").write_text("id,y\nx,1\ny,2\nz,2\n")
+    for order in (edges.columns, edges.columns[::-1]):
+        written(tmp_path / "edges.csv", edges[order])
+        read = load(tmp_path, directed=True)
+        assert edge_values(read.graphs, read.graphs.edge_attr[:, 0]) == {(0, 1): 7, (1, 2): 8}  # type: ignore[index]
+        assert not any("by position" in note for note in read.notes)
+
+
+def test_ends_of_unknown_names_are_the_only_two_columns_or_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("id,y\nx,1\ny,2\n")
+    (tmp_path / "edges.csv").write_text("this,that\nx,y\n")
+    read = load(tmp_path)
+    assert read.graphs.num_edges == 2
+    assert any("edges.csv: taken by position: 'this' as from and 'that' as to" in note for note in read.notes)
+    (tmp_path / "edges.csv").write_text("kind,this,that\nx,x,y\n")
+    with pytest.raises(InputError, match=r"of the columns kind, this and that .* `--role NAME=from --role NAME=to`"):
+        load(tmp_path)
+    with pytest.raises(InputError, match="two ends"):
+        load(tmp_path, roles={"this": "from"})
+    told = load(tmp_path, roles={"this": "from", "that": "to"})
+    assert [c.name for c in told.columns if c.edge and c.is_feature] == ["kind"]
+    assert not any("by position" in note for note in told.notes)
+
+
+@pytest.mark.parametrize("broken", ["nodes", "edges"])
+def test_a_table_without_a_header_is_refused(tmp_path: Path, broken: str) -> None:
+    text = {"nodes": "id,y\n0,1\n1,2\n2,2\n", "edges": "from,to\n0,1\n1,2\n"}
+    for name in text:
+        lines = text[name].split("\n", 1)[1] if name == broken else text[name]
+        (tmp_path / f"{name}.csv").write_text(lines)
+    with pytest.raises(InputError, match=rf"{broken}.csv, line 1: has numbers where the names .* add a header"):
+        load(tmp_path)
+
+
+def test_duplicates_with_other_values_are_told_apart_from_copies(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("id,y\na,1\nb,2\nc,2\n")
+    copies = ["a,b,1,x", "b,a,1,x", "b,c,,x", "c,b,,x"]
+    (tmp_path / "edges.csv").write_text("\n".join(["from,to,years,kind", *copies]))
+    said = load(tmp_path).notes
+    assert "2 duplicate edges dropped" in said
+    assert not any("other values" in note for note in said)
+    (tmp_path / "edges.csv").write_text("\n".join(["from,to,years,kind", *copies, "a,b,7,x", "c,b,,z", "a,c,2,x"]))
+    said = load(tmp_path).notes
+    assert "4 duplicate edges dropped" in said
+    assert any("2 dropped edges had other values" in note and "`--directed`" in note for note in said)

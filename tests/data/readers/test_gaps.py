@@ -6,6 +6,7 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from running import wlhn
 
@@ -270,3 +271,65 @@ def test_what_people_write_for_nothing_is_a_gap_among_numbers(nothing: str, tmp_
     assert dataset.graphs.x is not None
     assert np.isnan(dataset.graphs.x[:, 0]).tolist() == [False, True, False]
     assert "missing values are filled: 'age' of 1 of 3 rows (the training mean and an indicator)" in dataset.notes
+
+
+def test_a_target_that_is_only_the_last_column_is_noted(tmp_path: Path) -> None:
+    columns = {"person": "abc", "y1": "010", "y2": "110", "y3": "011"}
+    lines = [",".join(cells) for cells in zip(*columns.values(), strict=True)]
+    (tmp_path / "nodes.csv").write_text("\n".join([",".join(columns), *lines]) + "\n")
+    (tmp_path / "edges.csv").write_text("from,to\na,b\nb,c\n")
+    assert any("taken by position: 'person' as id and 'y3' as target" in note for note in load(tmp_path).notes)
+    one = load(tmp_path, roles={"person": "id", "y1": "target"})
+    assert (one.y.tolist(), any("by position" in note for note in one.notes)) == ([0, 1, 0], False)
+    several = load(tmp_path, roles={"y1": "target", "y2": "target", "y3": "target"})
+    assert (several.task, several.y.tolist()) == ("binary", [[0, 1, 0], [1, 1, 1], [0, 0, 1]])
+    assert any("taken by position: 'person' as id" in note for note in several.notes)
+    assert not any("by position" in note for note in load(tmp_path, like=several.columns).notes)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("form", ["nodes", "targets", "molecules"])
+def test_an_index_that_pandas_wrote_changes_nothing(tmp_path: Path, form: str, first: int) -> None:
+    index = pd.RangeIndex(first, first + 3)
+    tables = {
+        "nodes": {
+            "nodes.csv": pd.DataFrame({"id": ["a", "b", "c"], "age": [3, 5, 4], "y": ["k", "l", "k"]}, index),
+            "edges.csv": pd.DataFrame({"x": ["a", "b", "c"], "z": ["b", "c", "a"]}, index),
+        },
+        "targets": {"targets.csv": pd.DataFrame({"file": ["a", "b", "c"], "q": [1, 0, 1], "r": [0, 0, 1]}, index)},
+        "molecules": {"m.csv": pd.DataFrame({"smiles": ["C", "CC", "CO"], "q": [1, 0, 1], "r": [0, 0, 1]}, index)},
+    }[form]
+    read = []
+    for folder, kept in ((tmp_path / "with", True), (tmp_path / "without", False)):
+        folder.mkdir()
+        if form == "targets":
+            for name in "abc":
+                (folder / f"{name}.edgelist").write_text("1 2\n")
+        for name, table in tables.items():
+            table.to_csv(folder / name, index=kept)
+        read.append(load(folder / "m.csv" if form == "molecules" else folder))
+    indexed, plain = read
+    np.testing.assert_array_equal(indexed.y, plain.y)
+    np.testing.assert_array_equal(np.asarray(indexed.graphs.x), np.asarray(plain.graphs.x))
+    assert (indexed.targets, indexed.graphs.edge_attr is None) == (plain.targets, plain.graphs.edge_attr is None)
+    for name in tables:
+        assert f"{name}: 'Unnamed: 0' counts the rows, so it is ignored" in indexed.notes
+
+
+def test_an_index_that_pandas_wrote_is_the_id_where_there_is_no_other(tmp_path: Path) -> None:
+    pd.DataFrame({"age": [3, 5, 4], "y": ["k", "l", "k"]}).to_csv(tmp_path / "nodes.csv")
+    (tmp_path / "edges.csv").write_text("from,to\n2,0\n")
+    read = load(tmp_path, directed=True)
+    assert (read.graphs.edge_index.tolist(), read.graphs.x.tolist()) == ([[2], [0]], [[3], [5], [4]])  # type: ignore[union-attr]
+    (tmp_path / "nodes.csv").write_text("id,,y\n0,0,k\n1,2,l\n2,1,k\n")
+    assert load(tmp_path).graphs.x.tolist() == [[0], [2], [1]]  # type: ignore[union-attr]  # no name, but no count
+
+
+def test_a_gap_does_not_change_what_the_other_targets_are(tmp_path: Path) -> None:
+    whole = load(nodes(tmp_path / "a", ["0.0", "2.0", "7.0"] * 4))
+    gap = load(nodes(tmp_path / "b", ["0.0", "2.0", "7.0"] * 3 + ["", "2.0", "7.0"]))
+    plain = load(nodes(tmp_path / "c", [0, 2, 7] * 4))
+    assert whole.task == gap.task == "classification"
+    assert whole.classes == gap.classes == plain.classes == (0, 2, 7)
+    assert whole.notes == gap.notes == plain.notes
+    assert any("3 different whole numbers, taken as classes" in note for note in whole.notes)

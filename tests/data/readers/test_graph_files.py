@@ -196,7 +196,7 @@ def test_split_column(tmp_path: Path) -> None:
     ("nodes", "edges", "message"),
     [
         (NODES, EDGES + "x,q,road,1\n", r"edges.csv, line 4: node 'q' is not in .*nodes.csv"),
-        (NODES, "from\nx\n", r"edges.csv: no column among from has the role 'to'"),
+        (NODES, "from\nx\n", r"edges.csv: which of the columns from are the two ends of an edge"),
         (NODES + "x,a,1,1,red,no\n", EDGES, r"nodes.csv, line 5: node 'x' is listed twice"),
         (NODES + "w,a,inf,1,red,no\n", EDGES, r"nodes.csv, line 5, column 'size': expected a finite number"),
         (NODES + ",a,1,1,red,no\n", EDGES, r"nodes.csv, line 5, column 'id': the value is missing"),
@@ -294,3 +294,31 @@ def test_graphs_in_memory() -> None:
     node = as_dataset(pyg[0].update({"y": torch.arange(17) % 2} | masks), level="node")
     assert node.y.tolist() == [k % 2 for k in range(17)]
     assert node.splits[0].valid.tolist() == [1, 4, 7, 10, 13, 16]
+
+
+def test_a_line_stands_for_one_file(tmp_path: Path) -> None:
+    nx.write_gml(nx.path_graph(3), tmp_path / "g0.gml")
+    nx.write_graphml(nx.path_graph(4), tmp_path / "g0.graphml")
+    (tmp_path / "targets.csv").write_text("file,y\ng0,1\n")
+    with pytest.raises(InputError, match=r"targets.csv, line 2: 'g0' is both g0.gml and g0.graphml; keep one"):
+        load(tmp_path)
+    (tmp_path / "targets.csv").write_text("file,y\ng0.graphml,1\ng0.gml,0\n")
+    assert load(tmp_path).y.tolist() == [0, 1]
+
+
+def test_ids_that_repeat_are_named_with_their_column(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"node '0.0' is listed twice in column 'size'; .* `--role NAME=id`"):
+        load(tables(tmp_path / "g", "size,y\n0.0,1\n0.0,2\n"))
+
+
+def test_spaces_around_ids_mean_nothing(tmp_path: Path) -> None:
+    spaced = load(tables(tmp_path / "g", "id,y\na ,1\n b,2\n", "from,to\na,b \n"))
+    assert (spaced.graphs.node_ids, spaced.graphs.num_edges) == (["a", "b"], 2)
+
+
+def test_packed_graph_files_are_refused(tmp_path: Path) -> None:
+    nx.write_gml(nx.path_graph(3), tmp_path / "a.gml")
+    nx.write_graphml(nx.path_graph(3), tmp_path / "b.graphml.gz")
+    for place in (tmp_path, tmp_path / "b.graphml.gz"):
+        with pytest.raises(InputError, match=r"b.graphml.gz: .* unpack it"):
+            load(place)

@@ -15,19 +15,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset, Role
+from wlhn.data.dataset import Column, Dataset
 from wlhn.data.readers.edges import simple_graphs
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets
 from wlhn.data.readers.pieces import read_pieces, separator_of
-from wlhn.data.readers.tables import DEFAULTS, NAMES, ReadOptions, Table, infer_columns, read_table, table_notes
-from wlhn.data.readers.values import attributes, is_numeric, name_of, shown, typed
+from wlhn.data.readers.tables import (
+    DEFAULTS,
+    ENDS,
+    NAMES,
+    ReadOptions,
+    Table,
+    infer_columns,
+    known_ends,
+    plain,
+    position_notes,
+    read_table,
+    table_notes,
+)
+from wlhn.data.readers.values import attributes, is_numeric, name_of, named, shown, typed
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 
 if TYPE_CHECKING:
     import pandas as pd
-
-ENDS: tuple[Role, Role] = ("from", "to")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +117,7 @@ def read_node_tables(
     label, x = encode_features(vertex)
     graphs, (direction, *notes) = edge.graph(ids, options, node_label=label, x=x)
     targets = encode_targets(vertex, options)
-    said = (direction, *table_notes([vertex]), *notes)
+    said = (direction, *position_notes(vertex, of_nodes), *table_notes([vertex]), *notes)
     columns, splits = vertex.columns + edge.columns, encode_split(vertex, targets)
     return targets.dataset(name, graphs, "node", *said, columns=columns, splits=splits)
 
@@ -119,8 +129,8 @@ def is_edge_table(path: Path, options: ReadOptions = DEFAULTS) -> bool:
     told = set(options.roles.values())
     if told & {*ENDS, "smiles"}:
         return "smiles" not in told
-    names = {str(name).casefold() for name in next(read_pieces(path, rows=1)).columns}
-    return all(names & set(NAMES[role]) for role in ENDS) and not names & set(NAMES["smiles"])
+    names = {plain(name) for name in next(read_pieces(path, rows=1)).columns}
+    return bool(known_ends(names - {"a", "b"})) and not names & set(NAMES["smiles"])
 
 
 def read_edges(
@@ -139,9 +149,8 @@ def read_edges(
     header = next(read_pieces(path, rows=1)).iloc[:0]
     options.check_roles(*others, header)
     found = infer_columns(header, options, expected=ENDS)
-    for role in ENDS:
-        Table(path, header, found).one(role)
-    ends = _read_ends(path, [next(c.name for c in found if c.role == role) for role in ENDS], place, among)
+    as_listed = Table(path, header, found)
+    ends = _read_ends(path, _names_of_ends(as_listed), place, among)
     rest = [column.name for column in found if column.is_feature]
     words = options.text_columns()
     values = pd.DataFrame(_read_values(path, rest, words, ends.shape[1]) if rest else {}, index=range(ends.shape[1]))
@@ -149,7 +158,19 @@ def read_edges(
     columns = tuple(replace(kinds.get(column.name, column), edge=True) for column in found)
     table = Table(path, values, tuple(column for column in columns if column.name in kinds))
     label, attr = encode_features(table)
-    return EdgeTable(ends, label, attr, columns, table_notes([table]))
+    notes = (*position_notes(as_listed, options), *table_notes([table]))
+    return EdgeTable(ends, label, attr, columns, notes)
+
+
+def _names_of_ends(table: Table) -> list[str]:
+    if not all(table.names(role) for role in ENDS):
+        raise InputError(
+            f"{table.path}: which of the columns {named(table.frame.columns)} are the two ends of an edge? "
+            "`--role NAME=from --role NAME=to` says it"
+        )
+    for role in ENDS:
+        table.one(role)
+    return [table.names(role)[0] for role in ENDS]
 
 
 def _read_ends(path: Path, names: list[str], place: dict[Any, int], among: Path | None) -> NDArray[np.int32]:

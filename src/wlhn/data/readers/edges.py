@@ -44,6 +44,10 @@ def simple_graphs(
             doubled = len(ends[0]) - len(np.unique(order)) - loops  # edges as they are listed
     dropped = ((int(doubled), "duplicate edge"), (int(loops), "self-loop"))
     notes = tuple(f"{counted(number, what)} dropped" for number, what in dropped if number)
+    differing = _differing(np.asarray(ends), undirected, edge_label, edge_attr) if doubled else 0
+    if differing:
+        kept = "had other values than the first, which was kept (`--directed` tells directions apart)"
+        notes += (f"{counted(differing, 'dropped edge')} {kept}",)
     graphs = Graphs(
         node_ptr=np.asarray(node_ptr, dtype=np.int64),
         row_ptr=row_ptr,
@@ -76,3 +80,16 @@ def _first_of_both(edge: NDArray[Any], ends: NDArray[Any], undirected: NDArray[n
     first = np.full(pair.max(initial=-1) + 1, ends.shape[1])
     np.minimum.at(first, pair, edge)
     return np.where(np.broadcast_to(undirected, ends.shape[1])[edge], first[pair], edge)
+
+
+def _differing(ends: NDArray[Any], undirected: NDArray[np.bool_] | bool, *values: NDArray[Any] | None) -> int:
+    """How many undirected edges have other values than the first one between their ends."""
+    if undirected is False:
+        return 0
+    first = _first_of_both(np.arange(ends.shape[1]), ends, undirected)
+    again = np.flatnonzero((first != np.arange(ends.shape[1])) & (ends[0] != ends[1]))
+    other = np.zeros(len(again), bool)
+    for given in (value.reshape(len(value), -1) for value in values if value is not None):
+        one, two = given[again], given[first[again]]
+        other |= ((one != two) & ((one == one) | (two == two))).any(axis=1)  # gaps are alike
+    return int(other.sum())

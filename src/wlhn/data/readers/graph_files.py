@@ -179,7 +179,7 @@ def read_graph_files(
     level: TargetLevel = "node" if of_items is nodes else "graph"
     columns = tuple(column for table in tables for column in table.columns)
     splits = () if of_items is None else encode_split(of_items, known)
-    said = (*table_notes([nodes, edge]), *notes)
+    said = (*table_notes(tables), *notes)
     return known.dataset(name, collection, level, *said, graph_ids=where, columns=columns, splits=splits)
 
 
@@ -187,15 +187,20 @@ def _rows_of(paths: list[Path], table: Table) -> list[int]:
     """The row of each file."""
     names = [str(value) for value in table.one("id").tolist()]
     row = table.lines_by_name(names, "graph")
-    rows = []
+    file: dict[int, Path] = {}
     for path in paths:
         found = [row[key] for key in (path.name, path.stem) if key in row]
         if not found:
             raise InputError(f"{table.path}: has no line for the graph {path.name}; add one with its name or stem")
-        rows.append(found[0])
-    if len(rows) < len(names):
-        extra = min(set(range(len(names))) - set(rows))
+        at = found[0]
+        if file.setdefault(at, path) is not path:
+            raise InputError(
+                f"{table.path}, line {at + 2}: '{shown(names[at])}' is both {file[at].name} and {path.name}; "
+                "keep one of the two files, or give each a line with its ending"
+            )
+    if len(file) < len(names):
+        extra = min(set(range(len(names))) - set(file))
         raise InputError(
             f"{table.path}, line {extra + 2}: there is no graph file '{shown(names[extra])}'; each line needs one"
         )
-    return rows
+    return list(file)

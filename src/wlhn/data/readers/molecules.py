@@ -21,7 +21,7 @@ from wlhn.data.readers.archive import bar_options
 from wlhn.data.readers.encode import encode_split, encode_targets, labelled_only
 from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.ogb import ATOM_CATEGORIES
-from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table, read_table
+from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table, read_table, table_notes
 from wlhn.data.readers.values import named, shown
 from wlhn.data.splits import Split
 from wlhn.errors import InputError
@@ -60,7 +60,7 @@ def read_smiles(path: str | Path, options: ReadOptions = DEFAULTS) -> Dataset:
     table = replace(table, frame=table.frame.iloc[kept])
     targets = encode_targets(table, options)
     split = encode_split(table, targets)
-    notes = list(_listed(skipped))
+    notes = [*_listed(skipped), *table_notes([table])]
     if not split:
         by_scaffold = labelled_only(scaffold_split(smiles.iloc[kept].tolist()), targets)
         if 2 * len(by_scaffold.train) >= by_scaffold.size and len(by_scaffold.valid) and len(by_scaffold.test):

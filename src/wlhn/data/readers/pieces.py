@@ -7,6 +7,7 @@ cells of text stay text, only empty ones are gaps.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from io import BufferedIOBase
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from wlhn.data.readers.archive import open_plain_or_gz, read_whole
 from wlhn.data.readers.limits import check_text, check_unpacked
-from wlhn.data.readers.values import check_name
+from wlhn.data.readers.values import check_name, named
 from wlhn.errors import InputError
 from wlhn.plugins import import_extra
 
@@ -116,6 +117,11 @@ def _named(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
         raise InputError(f"{path}: two columns are called '{twice[0]}'; give them different names")
     if not len(frame.columns):
         raise InputError(f"{path}: has no header line with names of columns")
+    if all(re.fullmatch(r"-?\d+(\.\d+)?", name) for name in frame.columns):
+        raise InputError(
+            f"{path}, line 1: has numbers where the names of columns should be ({named(frame.columns)}); "
+            "add a header line"
+        )
     return frame
 
 

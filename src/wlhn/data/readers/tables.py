@@ -9,11 +9,14 @@ data.
   they have so many different values that they must be counts or measurements (`are_classes`).
 - An empty cell is a gap: an unknown target, a missing feature.
 - Text that differs nearly everywhere is taken for names and ignored.
+- A column without a name that counts the rows, as pandas writes its index, is ignored, unless ids are needed and no
+  other column is called so.
 - A column called like an id, whose values repeat, is the target where nothing else could be it and ids are optional.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,6 +29,7 @@ from wlhn.data.dataset import Column, Role, TaskChoice
 from wlhn.data.readers.pieces import read_text_table, separator_of
 from wlhn.data.readers.values import are_classes, categories_of, is_numeric, name_of, named, shown, stands_for, typed
 from wlhn.errors import InputError
+from wlhn.words import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,14 +85,23 @@ class ReadOptions:
 DEFAULTS = ReadOptions()
 
 
+ENDS: tuple[Role, Role] = ("from", "to")
+END_NAMES = (  # as `plain` has them; the last pair may mean anything but in a table of edges
+    *(("source", "target"), ("sourceid", "targetid"), ("sourcenode", "targetnode"), ("src", "dst"), ("src", "dest")),
+    *(("from", "to"), ("fromid", "toid"), ("fromnode", "tonode"), ("fromnodeid", "tonodeid"), ("u", "v")),
+    *(("head", "tail"), ("start", "end"), ("node1", "node2"), ("nodeid1", "nodeid2"), ("id1", "id2")),
+    *(("nodeu", "nodev"), ("nodea", "nodeb"), ("vertex1", "vertex2"), ("a", "b")),
+)
 NAMES: dict[Role, tuple[str, ...]] = {
-    "id": ("id", "node", "node_id", "name", "mol_id", "graph", "graph_id", "file", "filename"),
-    "from": ("source", "src", "from", "u", "head"),
-    "to": ("target", "dst", "to", "v", "tail"),
+    "id": ("id", "node", "nodeid", "name", "molid", "graph", "graphid", "file", "filename"),
+    "from": tuple(pair[0] for pair in END_NAMES),
+    "to": tuple(pair[1] for pair in END_NAMES),
     "smiles": ("smiles",),
     "split": ("split",),
     "target": ("target", "label", "class", "y"),
 }
+NAMELESS = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")  # as pandas writes or reads an index
+ROW_NUMBERS = "counts the rows"
 ROLES = get_args(Role)
 
 
@@ -145,7 +158,10 @@ class Table:
         place: dict[Any, int] = {}
         for k, name in enumerate(names):
             if place.setdefault(name, k) != k:
-                raise InputError(f"{self.path}, line {k + 2}: {what} '{shown(name)}' is listed twice; keep one line")
+                raise InputError(
+                    f"{self.path}, line {k + 2}: {what} '{shown(name)}' is listed twice in column "
+                    f"'{self.names('id')[0]}'; keep one line, or say with `--role NAME=id` which column has the ids"
+                )
         return place
 
     def at(self, row: int) -> str:
@@ -192,9 +208,9 @@ def infer_columns(
 ) -> tuple[Column, ...]:
     """A role for every column: as told, as in an earlier data set, by its name, by its place; then the role `rest`.
 
-    Where no name says it, ids and ends of edges that are `expected` are the first columns, and the target is the last
-    one, or, where `rest` is "target", all that remain. Roles that are only `named` go by name. Columns of an earlier
-    data set come in its order, whatever theirs.
+    Where no name says it, ids that are `expected` are the first column, and the target is the last one, or, where
+    `rest` is "target", all that remain; ends of edges are the only two columns. Roles that are only `named` go by name.
+    Columns of an earlier data set come in its order, whatever theirs.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"atom": ["a", "b"], "charge": [0.5, 1.0], "toxic": [0, 1]})
@@ -205,20 +221,26 @@ def infer_columns(
     earlier = {column.name: column for column in told.like}
     chosen = {column.name: column.role for column in told.like} | dict(told.roles)
     like = bool(options.like)
-    for role in (*named, *expected):
+    if set(ENDS) <= set(expected):
+        free = [name for name in frame.columns if name not in chosen and not NAMELESS.fullmatch(name)]
+        chosen |= _ends(free, chosen.values())
+    numbering = [name for name in frame.columns if name not in chosen and _counts_rows(frame[name])]
+    for role in (role for role in (*named, *expected) if role not in ENDS):
         free = [name for name in frame.columns if name not in chosen]
-        called = [name for name in free if name.casefold() in NAMES[role]]
+        called = [name for name in free if plain(name) in NAMES[role]]
         if role in chosen.values():
             continue
         if called:
-            nothing_else = free == called and "target" not in chosen.values() and not like
+            nothing_else = {*free} == {*called, *numbering} and "target" not in chosen.values() and not like
             if role == "id" and role not in expected and nothing_else and not frame[called[0]].is_unique:
                 continue
             chosen[called[0]] = role
-        elif role in expected and role in ("id", "from", "to") and free:
+        elif role in expected and role == "id" and free:
             chosen[free[0]] = role
-        elif role == "target" and rest != "target" and free and not like:
-            chosen[free[-1]] = role
+        elif role == "target" and rest != "target" and not like:
+            chosen |= dict.fromkeys([name for name in free if name not in numbering][-1:], role)
+    for name in numbering:
+        chosen.setdefault(name, "ignored")
     if like or (rest == "target" and "target" in chosen.values()):  # an earlier data set had no such column
         rest = "ignored"
     columns = []
@@ -227,6 +249,8 @@ def infer_columns(
         if name in earlier:
             known = earlier[name]
             column = replace(column, values=known.values, kind=known.kind, missing=known.missing)
+        elif name in numbering and column.role == "ignored":
+            column = replace(column, detail=ROW_NUMBERS)
         elif like and name not in chosen:
             column = replace(column, detail="not in the training data")
         columns.append(column)
@@ -234,18 +258,76 @@ def infer_columns(
     return tuple(sorted(columns, key=lambda column: place.get(column.name, len(place))))
 
 
+def plain(name: str) -> str:
+    """A column's name as names are compared.
+
+    >>> plain("Node_ID")
+    'nodeid'
+    """
+    return re.sub(r"[\s_-]", "", name).casefold()
+
+
+def _counts_rows(values: pd.Series) -> bool:
+    """Whether a column has no name and holds 0, 1, 2, … or 1, 2, 3, …"""
+    if not NAMELESS.fullmatch(str(values.name)) or not is_numeric(values) or values.isna().any() or values.empty:
+        return False
+    first = values.iloc[0]
+    return first in (0, 1) and bool((values.to_numpy() == np.arange(first, first + len(values))).all())
+
+
+def known_ends(names: Collection[str], sides: Sequence[int] = (0, 1)) -> dict[str, Role]:
+    """The columns among these whose names say that they are the two ends of edges, or one of them.
+
+    >>> known_ends(["weight", "Node_2", "Node_1"]), known_ends(["source", "to"])
+    ({'Node_1': 'from', 'Node_2': 'to'}, {})
+    """
+    place = {plain(name): name for name in reversed(list(names))}
+    for pair in END_NAMES:
+        if all(pair[side] in place for side in sides):
+            return {place[pair[side]]: ENDS[side] for side in sides}
+    return {}
+
+
+def _ends(free: Sequence[str], told: Container[Role]) -> dict[str, Role]:
+    """The ends of edges that nobody told: by their names, or because there are no other columns."""
+    sides = [side for side, role in enumerate(ENDS) if role not in told]
+    known = known_ends(free, sides)
+    if not known and len(free) == len(sides):
+        return {name: ENDS[side] for name, side in zip(free, sides, strict=True)}
+    return known
+
+
+def position_notes(table: Table, options: ReadOptions) -> tuple[str, ...]:
+    """Which columns were taken for what they are by their position, since neither names nor the user say it."""
+    told = {*options.roles, *(column.name for column in options.like)}
+    taken = {
+        column.name: column.role
+        for column in table.columns
+        if column.name not in told and plain(column.name) not in NAMES.get(column.role, (plain(column.name),))
+    }
+    if not taken:
+        return ()
+    what = listed(f"'{shown(name)}' as {role}" for name, role in taken.items())
+    other = " ".join(f"--role NAME={role}" for role in taken.values())
+    return (f"{table.path.name}: taken by position: {what} (`{other}` says otherwise)",)
+
+
 def table_notes(tables: Iterable[Table]) -> tuple[str, ...]:
-    """What is missing among the features and what is done about it; which columns are numbers but for a few cells."""
-    parts, mixed = [], []
+    """What is missing among the features and what is done about it; which columns are numbers but for a few cells, and
+    which count rows.
+    """
+    parts, others = [], []
     for table in tables:
-        mixed += [said for column in table.columns if (said := _almost_numbers(table, column))]
+        counts = [column.name for column in table.columns if column.detail == ROW_NUMBERS]
+        others += [f"{table.path.name}: '{name}' counts the rows, so it is ignored" for name in counts]
+        others += [said for column in table.columns if (said := _almost_numbers(table, column))]
         for column in table.columns:
             gaps = int(table.frame[column.name].isna().sum()) if column.is_feature else 0
             if gaps:
                 how = "the training mean and an indicator" if column.kind == "numeric" else "a category of their own"
                 what = "edges" if column.edge else "rows"
                 parts.append(f"'{column.name}' of {gaps:,} of {len(table.frame):,} {what} ({how})")
-    return (*([f"missing values are filled: {', '.join(parts)}"] if parts else []), *mixed)
+    return (*([f"missing values are filled: {', '.join(parts)}"] if parts else []), *others)
 
 
 def _almost_numbers(table: Table, column: Column) -> str:

@@ -22,11 +22,13 @@ FEW_CLASSES = 20  # with more values, each must stand for ten items to be a clas
 
 
 def typed(text: pd.Series, decimal_comma: bool = False) -> pd.Series:
-    """A column of text as numbers if all that is not a gap is one; with gaps, whole numbers stay whole.
+    """A column of text as numbers if all that is not a gap is one; whole numbers are whole however they are written.
 
     >>> import pandas as pd
     >>> typed(pd.Series(["1", None, "3"])).tolist()
     [1, <NA>, 3]
+    >>> typed(pd.Series(["1.0", "3.0"])).tolist()
+    [1, 3]
     >>> typed(pd.Series(["0,5", "1"]), decimal_comma=True).tolist()
     [0.5, 1.0]
     """
@@ -41,9 +43,8 @@ def typed(text: pd.Series, decimal_comma: bool = False) -> pd.Series:
     known = numbers.dropna()
     if not pd.api.types.is_float_dtype(numbers) or not len(known):
         return numbers
-    # pandas writes whole numbers beside gaps as 1.0; and 0.0 and 1.0 are answers to a question
-    answers = bool(known.isin((0, 1)).all())
-    if (len(known) < len(numbers) or answers) and bool((known == np.floor(known)).all()) and known.abs().max() < 2**53:
+    # pandas writes whole numbers beside gaps as 1.0, also when the rows with gaps have been left out since
+    if bool((known == np.floor(known)).all()) and known.abs().max() < 2**53:
         return numbers.astype("Int64")
     return numbers
 
@@ -146,7 +147,12 @@ def check_name(name: str, where: str) -> None:
 
 
 def name_of(value: Any) -> Any:
-    """A whole number in its usual form is one, everything else is text, in every table alike."""
+    """A whole number in its usual form is one, all else is text without spaces around it, in every table alike.
+
+    >>> name_of("7"), name_of("007"), name_of("ann ")
+    (7, '007', 'ann')
+    """
+    value = value.strip() if isinstance(value, str) else value
     if isinstance(value, str) and len(value) < 19 and value.lstrip("-").isascii() and value.lstrip("-").isdigit():
         return int(value) if str(int(value)) == value else value
     return value
