@@ -242,6 +242,29 @@ def zero_one_columns(
     return tuple((end - size, end) for c, size, end in blocks if c.kind == "categories" and end >= size)
 
 
+def default_start(graphs: Graphs, columns: Sequence[Column] = ()) -> str | tuple[int, ...]:
+    """What nodes start from unless it is said: labels where there are any, else the columns of x that are categories
+    ("features" if all are), else degrees. Categories are integers, and the 0/1 columns that text became.
+
+    >>> default_start(Graphs.from_edges([[0, 1], [1, 0]], x=[[6, 1], [8, 0]]))
+    'features'
+    >>> text = [Column("age", "feature", "numeric"), Column("kind", "feature", "categories", values=("a", "b"))]
+    >>> default_start(Graphs.from_edges([[0, 1], [1, 0]], x=[[0.5, 1.0, 0.0], [0.7, 0.0, 1.0]]), text)
+    (1, 2)
+    """
+    if graphs.node_label is not None:
+        return "label"
+    width = 0 if graphs.x is None else graphs.x.shape[1]
+    if graphs.x is not None and np.issubdtype(graphs.x.dtype, np.integer):
+        categories = tuple(range(width))
+    else:
+        blocks = zero_one_columns(columns, width, edge=False, labelled=False)
+        categories = tuple(k for first, end in blocks if first >= 0 for k in range(first, end))
+    if not categories:
+        return "degree"
+    return "features" if len(categories) == width else categories
+
+
 def class_indices(values: ArrayLike) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
     """Class indices 0 … C−1 and the original values in that order.
 

@@ -56,7 +56,7 @@ class Hierarchy:
     node_ptr: IntArray  # (graphs + 1,)
     colours: tuple[IntArray, ...]  # T + 1 arrays (nodes,)
     parents: tuple[IntArray, ...]  # T + 1 arrays (colours,); those of depth 0 are 0, the root
-    start: str  # how depth 0 was made: uniform, degree, label, features, or from a given array
+    start: str  # how depth 0 was made: uniform, degree, label, features, categories (some of x), or from a given array
     initial_values: NDArray[Any]  # (colours of depth 0, …): the value each stands for
     edge_values: NDArray[Any] | None = None  # the value each edge code stands for
     directed: bool = False  # whether in- and out-neighbours count apart

@@ -30,7 +30,7 @@ ALIGNMENT = 64
 PADDING = 0xD935  # the kind of a zip header's extra field that only fills
 LOCAL_HEADER, ZIP64 = 30, 20  # bytes
 PIECE = 1 << 20  # rows that are checked at a time
-STARTS = ("uniform", "degree", "label", "features", "given")
+STARTS = ("uniform", "degree", "label", "features", "categories", "given")
 Arrays = dict[str, NDArray[Any]]
 
 
