@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from tiny import tiny
 from torch_geometric.loader import DataLoader
 
-from wlhn.data import Dataset
+from wlhn.data import Dataset, as_dataset
 from wlhn.errors import InputError
 from wlhn.estimators import GraphClassifier, GraphEmbedder, GraphRegressor, NodeClassifier, NodeRegressor
 from wlhn.graphs import to_networkx, to_pyg
@@ -168,6 +168,20 @@ def test_items_without_a_target_are_answered_for_but_not_learned_from(data: Data
     np.testing.assert_array_equal(nodes.predict_proba(bare), by_position.predict_proba(bare))
 
 
+def test_scores_are_against_the_classes_that_were_learned(data: Dataset) -> None:
+    named = as_dataset(data.graphs, [None, *(-1 if k else 1 for k in data.y[1:])])
+    classifier = GraphClassifier(**SMALL | {"epochs": 5}).fit(named)
+    right = classifier.predict(named)[1:] == [named.classes[k] for k in named.y[1:]]
+    assert classifier.score(named) == pytest.approx(right.mean())
+    with pytest.raises(InputError, match=r"y: 0 is none of the classes -1 and 1 that were learned; .* leave y out"):
+        classifier.score(named.select(range(1, 60)), named.y[1:])
+    with pytest.raises(InputError, match="y: give one target for each graph"):
+        classifier.score(data.graphs)
+    sizes = as_dataset(data.graphs, np.diff(data.graphs.node_ptr) + 0.5)
+    regressor = GraphRegressor(**SMALL | {"epochs": 5}).fit(sizes)
+    assert regressor.score(sizes) == pytest.approx(regressor.score(sizes, sizes.y))
+
+
 def test_one_class_no_class_and_strange_targets_are_one_sentence(data: Dataset) -> None:
     for y, message in (
         (["same"] * 60, "all items have the class 'same'; there must be two or more"),
@@ -180,7 +194,7 @@ def test_one_class_no_class_and_strange_targets_are_one_sentence(data: Dataset) 
             GraphClassifier(**SMALL).fit(data, y)
     with pytest.raises(InputError, match="y: must be numbers, found 'a'"):
         GraphRegressor(**SMALL).fit(data, ["a"] * 60)
-    with pytest.raises(InputError, match="fit: needs y, one target for each graph"):
+    with pytest.raises(InputError, match="y: give one target for each graph"):
         GraphClassifier(**SMALL).fit(to_networkx(data.graphs))
 
 

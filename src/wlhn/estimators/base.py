@@ -190,16 +190,23 @@ def graphs_of(graphs: Any, level: TargetLevel, trained: Trained | None = None) -
 
 def own_targets(graphs: Any, level: TargetLevel, task: TaskChoice) -> Dataset:
     """Graphs that bring their targets: a data set, or PyG graphs with `y` and, for nodes, masks."""
-    if isinstance(graphs, Dataset):
-        return graphs_of(graphs, level)
-    data = as_dataset(graphs, level=level, task=task)
+    given = isinstance(graphs, Dataset)
+    data = graphs_of(graphs, level) if given else as_dataset(graphs, level=level, task=task)
     if data.task == "none":
-        raise InputError(f"fit: needs y, one target for each {level}, unless PyG graphs or a data set bring them along")
+        raise InputError(f"y: give one target for each {level}; PyG graphs and data sets may bring them, these do not")
     if len(data.splits) > 1:
         raise InputError(
             f"train_mask: has {len(data.splits)} columns, one for each split; take one of them, as train_mask[:, 0]"
         )
     return data
+
+
+def own_values(graphs: Any, level: TargetLevel, task: TaskChoice) -> NDArray[Any]:
+    """The targets that graphs bring, as users write them: classes by name, None where one is unknown, or numbers."""
+    data = own_targets(graphs, level, task)
+    if data.task != "classification":
+        return data.y
+    return np.array([data.true_class(item) for item in range(len(data))], dtype=object)
 
 
 def _positions(nodes: ArrayLike, count: int) -> NDArray[Any]:
