@@ -1,5 +1,6 @@
 """Estimators: scikit-learn's own checks where they make sense for graphs, and scikit-learn's own tools around them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from tiny import tiny
 from torch_geometric.loader import DataLoader
 
-from wlhn.data import Dataset, as_dataset
+from wlhn.data import Dataset, Split, as_dataset, random_splits, stratified_folds
 from wlhn.errors import InputError
 from wlhn.estimators import GraphClassifier, GraphEmbedder, GraphRegressor, NodeClassifier, NodeRegressor
 from wlhn.graphs import to_networkx, to_pyg
@@ -238,8 +239,27 @@ def test_pyg_graphs_bring_their_targets_and_masks(data: Dataset) -> None:
     again = NodeClassifier(**SMALL | {"epochs": 2}).fit(node)
     np.testing.assert_array_equal(again.predict_proba(node), fitted.predict_proba(node))
     node.train_mask = torch.stack([node.train_mask, ring < 6], dim=1)
-    with pytest.raises(InputError, match="train_mask: has 2 columns, one for each split"):
+    with pytest.raises(InputError, match="comes with 2 splits; keep one, as"):
         NodeClassifier(**SMALL).fit(node)
+
+
+def test_the_split_of_a_data_set_is_kept_as_masks_are(data: Dataset) -> None:
+    quick = SMALL | {"epochs": 2}
+    held, rest = np.arange(0, 60, 3), np.setdiff1d(np.arange(60), np.arange(0, 60, 3))
+    split = Split(train=rest[:30], valid=rest[30:], test=held)
+    wrong = data.y.copy()
+    wrong[held] = 1 - wrong[held]  # what is not learned from changes nothing
+    fitted, again = (GraphClassifier(**quick).fit(replace(data, y=y, splits=(split,))) for y in (data.y, wrong))
+    np.testing.assert_array_equal(again.predict_proba(data), fitted.predict_proba(data))
+
+    folds = replace(data, splits=tuple(stratified_folds(data.y)))  # everything is learned from in some of them
+    fitted, again = (GraphClassifier(**quick).fit(given) for given in (folds, data))
+    np.testing.assert_array_equal(again.predict_proba(data), fitted.predict_proba(data))
+
+    several = replace(data, splits=tuple(random_splits(60, repeats=3)))
+    with pytest.raises(InputError, match="tiny: comes with 3 splits; keep one"):
+        GraphClassifier(**quick).fit(several)
+    GraphClassifier(**quick).fit(several, data.y)  # as with masks, y of one's own comes without a split
 
 
 def test_vectors_have_names_and_come_as_tables(data: Dataset, tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ class GraphEstimator(BaseEstimator):
         """Train on the items of a data set, those of its split, or some of its nodes; all if they have a target."""
         seed = self._seed()
         items = np.arange(len(dataset)) if nodes is None else _positions(nodes, len(dataset))
-        split = dataset.splits[0] if dataset.splits and nodes is None else None
+        split = _own_split(dataset) if nodes is None else None
         if split is None or not len(split.valid):
             items = items if split is None else split.train
             items = items[dataset.labelled[items]]
@@ -190,14 +190,12 @@ def graphs_of(graphs: Any, level: TargetLevel, trained: Trained | None = None) -
 
 def own_targets(graphs: Any, level: TargetLevel, task: TaskChoice) -> Dataset:
     """Graphs that bring their targets: a data set, or PyG graphs with `y` and, for nodes, masks."""
-    given = isinstance(graphs, Dataset)
-    data = graphs_of(graphs, level) if given else as_dataset(graphs, level=level, task=task)
+    if isinstance(graphs, Dataset):
+        data = replace(graphs_of(graphs, level), splits=graphs.splits)
+    else:
+        data = as_dataset(graphs, level=level, task=task)
     if data.task == "none":
         raise InputError(f"y: give one target for each {level}; PyG graphs and data sets may bring them, these do not")
-    if len(data.splits) > 1:
-        raise InputError(
-            f"train_mask: has {len(data.splits)} columns, one for each split; take one of them, as train_mask[:, 0]"
-        )
     return data
 
 
@@ -207,6 +205,24 @@ def own_values(graphs: Any, level: TargetLevel, task: TaskChoice) -> NDArray[Any
     if data.task != "classification":
         return data.y
     return np.array([data.true_class(item) for item in range(len(data))], dtype=object)
+
+
+def _own_split(dataset: Dataset) -> Split | None:
+    """The split that came with the data, as masks, a column or files: its test items are not learned from.
+
+    Of several, the user has to choose one. But folds, in which no graph is tested twice (MUTAG has ten), hold nothing
+    back: they are for comparing models (`wlhn evaluate`), and one that is to be kept learns from all graphs.
+    """
+    splits = dataset.splits
+    if len(splits) < 2:
+        return splits[0] if splits else None
+    tested = np.concatenate([split.test for split in splits])
+    if dataset.level == "graph" and len(np.unique(tested)) == len(tested):
+        return None
+    raise InputError(
+        f"{dataset.name}: comes with {len(splits)} splits; keep one, as dataclasses.replace(data, "
+        "splits=data.splits[:1]) or, of PyG masks, train_mask[:, 0]"
+    )
 
 
 def _positions(nodes: ArrayLike, count: int) -> NDArray[Any]:

@@ -27,8 +27,8 @@ class _Classifier(ClassifierMixin, GraphEstimator):
             graphs: a list of networkx or PyG graphs, a single one, or a data set.
             y: a class for each item, None or NaN where it is unknown: such items are not learned from. Rows of 0 and 1
                 are several labels for each item. Without y, that of PyG graphs or of a data set.
-            nodes: which nodes to learn from, positions or a mask; without it and without y, the masks of a PyG graph
-                (`train_mask`, `val_mask`), else all nodes that have a class.
+            nodes: which nodes to learn from, positions or a mask; without it and without y, the split of a data set or
+                the masks of a PyG graph (`train_mask`, `val_mask`), else all nodes that have a class.
         """
         if y is None:
             data = own_targets(graphs, self._level, "classification")
