@@ -146,6 +146,36 @@ def test_text_labels_mean_the_same_when_predicting(tmp_path: Path) -> None:
         assert fitted.predict(some).tolist() == [label for label in y if label != "a"]
 
 
+def test_attributes_that_training_always_had_are_asked_for() -> None:
+    def ring(size: int, **values: Any) -> nx.Graph:
+        graph = nx.cycle_graph(size)
+        nx.set_node_attributes(graph, dict.fromkeys(graph, values))
+        nx.set_edge_attributes(graph, 1.0, "length")
+        return graph
+
+    kinds = [{"atom": a, "shape": s, "mass": 1.5} for a in "CN" for s in ("flat", "bent")]
+    rings = [ring(4 + k % 3, **kinds[k % 4], **({"charge": k / 10, "ion": "+"} if k % 5 else {})) for k in range(20)]
+    model = GraphClassifier(**SMALL | {"epochs": 1}).fit(rings, [0, 1] * 10)
+    whole = {"atom": "C", "shape": "flat", "mass": 1.5}
+    model.predict_proba([ring(5, **whole)])  # charge and ion were missing in training too
+    model.predict_proba([ring(5, **whole), nx.cycle_graph(5)])  # some nodes have them
+    for name in whole:
+        less = {other: value for other, value in whole.items() if other != name}
+        message = f"no node has the attribute '{name}', which the training data have; .* are .*{name.title()}"
+        with pytest.raises(InputError, match=message):
+            model.predict_proba([ring(5, **less, **{name.title(): whole[name]})])
+    with pytest.raises(InputError, match=r"no node has the attribute 'atom'.* are none"):
+        model.predict_proba([nx.cycle_graph(5)])
+
+    bare = ring(5, **whole)
+    for *_, data in bare.edges(data=True):
+        data.clear()
+    model.predict_proba([bare])  # lengths were not looked at
+    looks = GraphClassifier(**SMALL | {"epochs": 1}, edge_features=True).fit(rings, [0, 1] * 10)
+    with pytest.raises(InputError, match="no edge has the attribute 'length'"):
+        looks.predict_proba([bare])
+
+
 def test_items_without_a_target_are_answered_for_but_not_learned_from(data: Dataset) -> None:
     graphs, y = to_networkx(data.graphs), labels(data)
     gaps: list[str | None] = [None if k % 3 == 0 else label for k, label in enumerate(y)]

@@ -232,14 +232,21 @@ def zero_one_columns(
     >>> zero_one_columns(columns, 6, edge=False, labelled=False)
     ((1, 3), (3, 6))
     """
+    placed = feature_places(columns, width, edge=edge, labelled=labelled)
+    return tuple((first, end) for c, first, end in placed if c.kind == "categories" and first >= 0)
+
+
+def feature_places(
+    columns: Sequence[Column], width: int, *, edge: bool, labelled: bool = True
+) -> list[tuple[Column, int, int]]:
+    """(column, first, end): where, among so many features of nodes (or edges), each column but the label lies."""
     label = label_column(columns, edge=edge) if labelled else None
     named = [c for c in columns if c.edge == edge and c.is_feature and c is not label]
     if sum(c.kind == "categories" for c in named) == 1:  # beside a label it comes last
         named = sorted(named, key=lambda c: c.kind == "categories")
     sizes = [len(c.values) if c.kind == "categories" else 1 for c in named]
     ends = np.cumsum(sizes) + width - sum(sizes)
-    blocks = zip(named, sizes, ends.tolist(), strict=True)
-    return tuple((end - size, end) for c, size, end in blocks if c.kind == "categories" and end >= size)
+    return [(c, end - size, end) for c, size, end in zip(named, sizes, ends.tolist(), strict=True)]
 
 
 def default_start(graphs: Graphs, columns: Sequence[Column] = ()) -> str | tuple[int, ...]:
@@ -259,7 +266,7 @@ def default_start(graphs: Graphs, columns: Sequence[Column] = ()) -> str | tuple
         categories = tuple(range(width))
     else:
         blocks = zero_one_columns(columns, width, edge=False, labelled=False)
-        categories = tuple(k for first, end in blocks if first >= 0 for k in range(first, end))
+        categories = tuple(k for first, end in blocks for k in range(first, end))
     if not categories:
         return "degree"
     return "features" if len(categories) == width else categories

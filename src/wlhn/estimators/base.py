@@ -18,6 +18,8 @@ from wlhn.data.dataset import Dataset, TargetLevel, TaskChoice, available
 from wlhn.data.memory import as_dataset, graphs_in_memory
 from wlhn.data.splits import Split, stratified_folds
 from wlhn.errors import InputError
+from wlhn.estimators.attributes import check_attributes
+from wlhn.graphs.convert import one_by_one
 from wlhn.models.registry import MODELS
 from wlhn.nn.model import Model, described, option_parameters
 from wlhn.runs.claim import claimed
@@ -180,7 +182,10 @@ def graphs_of(graphs: Any, level: TargetLevel, trained: Trained | None = None) -
         if graphs.level != level:
             raise InputError(f"{graphs.name}: has targets for {graphs.level}s, but this estimator is for {level}s")
         return replace(graphs, splits=())
-    collection, columns = graphs_in_memory(graphs, () if trained is None else trained.columns)
+    parts = list(one_by_one(graphs))
+    if trained is not None:
+        check_attributes(parts, trained)
+    collection, columns = graphs_in_memory(parts, () if trained is None else trained.columns)
     if not len(collection):
         raise InputError("graphs: there are none; give at least one")
     items = len(collection) if level == "graph" else collection.num_nodes
