@@ -124,7 +124,7 @@ class NodeClassifier(_Classifier):
 
     >>> import networkx as nx
     >>> club = nx.karate_club_graph()
-    >>> y = [club.nodes[v]["club"] for v in club]
+    >>> y = [club.nodes[v].pop("club") for v in club]  # what stays there is a feature
     >>> NodeClassifier(epochs=5).fit(club, y, nodes=range(20)).predict(club).shape
     (34,)
     """
