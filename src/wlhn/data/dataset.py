@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -114,15 +114,24 @@ class Dataset:
         rows += [("note", note) for note in self.notes]
         return html_table(f"{self.name}: {self.level} {self.task}", ("", ""), rows)
 
-    def __getitem__(self, position: int) -> Graphs:
-        """One graph, with what a model sees of its nodes: so a data set of graphs is a sequence of them.
+    @overload
+    def __getitem__(self, position: int) -> Graphs: ...
+    @overload
+    def __getitem__(self, position: slice | Sequence[int] | NDArray[Any]) -> Dataset: ...
+    def __getitem__(self, position: Any) -> Graphs | Dataset:
+        """One graph, with what a model sees of its nodes: so a data set of graphs is a sequence of them. A slice,
+        positions or a mask give a data set, as `select` does.
 
         >>> from wlhn.data import load
         >>> load("MUTAG")[-1]
         Graphs(1 graph, 16 nodes, 36 directed edges)
+        >>> load("MUTAG")[:5]
+        Dataset(MUTAG, graph classification, Graphs(5 graphs, 73 nodes, 160 directed edges))
         """
         if self.level == "node":
             raise InputError(f"{self.name}: its items are nodes; only a set of graphs can be indexed")
+        if isinstance(position, slice) or np.ndim(position):
+            return self.select(np.arange(len(self))[position])
         if not -len(self) <= position < len(self):
             raise IndexError(f"graph {position}: must be from 0 to {len(self) - 1}")
         graph = self.graphs.select([position])

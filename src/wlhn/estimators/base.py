@@ -22,6 +22,7 @@ from wlhn.estimators.attributes import check_attributes
 from wlhn.graphs.convert import one_by_one
 from wlhn.models.registry import MODELS
 from wlhn.nn.model import Model, described, option_parameters
+from wlhn.options.option import unknown_option
 from wlhn.runs.claim import claimed
 from wlhn.runs.run_folder import load_run, read_config, save_run
 from wlhn.runs.sharing import write_card
@@ -29,7 +30,7 @@ from wlhn.runs.trained import Trained
 from wlhn.training.fit import fit
 from wlhn.training.problem import Problem
 from wlhn.training.provenance import code_version
-from wlhn.training.settings import Settings, named_options, option_classes, unknown_option
+from wlhn.training.settings import Settings, named_options, option_classes
 
 SHARED_PARAMETERS = """    model: A model by name, or its class. Default 'wlhn'.
     validation_share: Share of the items held out to choose the epoch. Default 0.1.

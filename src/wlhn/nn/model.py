@@ -18,7 +18,7 @@ from wlhn.data.dataset import TargetLevel
 from wlhn.errors import InputError
 from wlhn.nn.encoders import Channels, check_width
 from wlhn.options.network import NetworkOptions
-from wlhn.options.option import Options, about_options
+from wlhn.options.option import Options, about_options, named_fields, unknown_option
 from wlhn.options.training import InputOptions, TrainingOptions
 
 
@@ -48,6 +48,10 @@ class Model(nn.Module):
         **options: Any,
     ) -> None:
         super().__init__()
+        known = named_fields(self.Options)
+        for option in options:
+            if option not in known:
+                raise unknown_option(type(self).__name__, option, ["level", "edge_channels", *known])
         if edge_channels and not self.sees_edges:
             name = type(self).__name__
             raise InputError(f"{name} does not use features of edges; leave edge_features and directed out")
