@@ -42,6 +42,23 @@ def test_without_labels_it_starts_from_degrees() -> None:
     assert json.loads(wlhn("hierarchy", "karate", "--json").out)["initial"] == "degree"
 
 
+def test_without_labels_it_starts_from_categories(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("smiles,y\nCO,0\nCN,1\n")
+    document = json.loads(wlhn("hierarchy", tmp_path / "m.csv", "-T", 0, "--json").out)
+    assert document["initial"] == "features"
+    assert document["colours"] == [3]
+
+    nodes = tmp_path / "g" / "nodes.csv"
+    nodes.parent.mkdir()
+    nodes.write_text("id,size,colour,shape,y\n0,0.5,red,round,a\n1,0.7,red,square,b\n2,0.9,red,square,a\n")
+    (tmp_path / "g" / "edges.csv").write_text("from,to\n0,1\n1,2\n")
+    saved = tmp_path / "h.npz"
+    document = json.loads(wlhn("hierarchy", tmp_path / "g", "-T", 0, "--out", saved, "--json").out)
+    assert document["initial"] == "categories"
+    assert document["colours"] == [2]
+    assert Hierarchy.load(saved).start == "categories"
+
+
 def test_edge_labels_tell_more_apart() -> None:
     counts = [
         json.loads(wlhn("hierarchy", "MUTAG", "-T", 2, "--json", *more).out)["colours"]

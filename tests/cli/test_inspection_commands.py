@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from running import wlhn
 
-from wlhn.files import write_json
+from wlhn.files import only_writer, write_json
 from wlhn.runs.run_folder import seal
 
 
@@ -111,3 +111,10 @@ def test_data_with_a_molecule_that_cannot_be_read_can_be_asked_about_throughout(
         ran = wlhn(*command, "--skip-invalid")
         assert (ran.code, ran.err.count("error: ")) == (2, 1), ran.err
         assert "give" in ran.err.splitlines()[-1]
+
+
+def test_a_run_that_is_not_finished_is_called_so(tmp_path: Path) -> None:
+    with only_writer(tmp_path / "run", "a training"):
+        ran = wlhn("explore", tmp_path / "run", "--out", tmp_path / "page.html")
+    assert ran.code == 2
+    assert "no finished run here" in ran.err

@@ -114,5 +114,10 @@ def test_one_class_is_warned_of_and_gaps_are_counted(wlhn: Any, place: Path) -> 
     assert ran.code == 0, ran.err
     assert "Warning: all 12 training nodes have the class same, so there is nothing to learn." in ran.out
     assert "10 nodes have no target" in ran.out
+    assert "always answering same, the commonest class of the training nodes, would score 100.0 %" in ran.out
+    how = ["--protocol", "random-splits", "--splits", 1, "--final-runs", 1, "--grid", "defaults"]
+    ran = wlhn("evaluate", ".", *FAST, "--role", "group=target", *how, "--out", "scored")
+    assert ran.code == 0, ran.err
+    assert "Warning: all 20 nodes have the class same, so there is nothing to learn." in ran.err
     assert wlhn("predict", "alike", ".", "--out", "alike.csv")[0] == 0
     assert len(Path("alike.csv").read_text().splitlines()) == 31

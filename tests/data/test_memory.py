@@ -143,3 +143,10 @@ def test_drawn_splits_hold_labelled_items_only() -> None:
     everything = np.ones(40, bool)
     assert stratified_folds(y, among=everything) == stratified_folds(y)
     assert random_splits(40, among=everything) == random_splits(40)
+
+
+def test_slices_and_positions_of_a_data_set_are_data_sets() -> None:
+    paths = as_dataset([nx.path_graph(n) for n in range(2, 8)], [0, 1] * 3)
+    for part, expected in ((slice(1, 4), [1, 2, 3]), ([0, -1], [0, 5]), (paths.y == 1, [1, 3, 5]), (slice(0, 0), [])):
+        assert paths[part].y.tolist() == paths.y[expected].tolist()
+        assert np.diff(paths[part].graphs.node_ptr).tolist() == [k + 2 for k in expected]

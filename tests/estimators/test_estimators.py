@@ -1,5 +1,6 @@
 """Estimators: scikit-learn's own checks where they make sense for graphs, and scikit-learn's own tools around them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from tiny import tiny
 from torch_geometric.loader import DataLoader
 
-from wlhn.data import Dataset
+from wlhn.data import Dataset, Split, as_dataset, random_splits, stratified_folds
 from wlhn.errors import InputError
 from wlhn.estimators import GraphClassifier, GraphEmbedder, GraphRegressor, NodeClassifier, NodeRegressor
 from wlhn.graphs import to_networkx, to_pyg
@@ -145,6 +146,36 @@ def test_text_labels_mean_the_same_when_predicting(tmp_path: Path) -> None:
         assert fitted.predict(some).tolist() == [label for label in y if label != "a"]
 
 
+def test_attributes_that_training_always_had_are_asked_for() -> None:
+    def ring(size: int, **values: Any) -> nx.Graph:
+        graph = nx.cycle_graph(size)
+        nx.set_node_attributes(graph, dict.fromkeys(graph, values))
+        nx.set_edge_attributes(graph, 1.0, "length")
+        return graph
+
+    kinds = [{"atom": a, "shape": s, "mass": 1.5} for a in "CN" for s in ("flat", "bent")]
+    rings = [ring(4 + k % 3, **kinds[k % 4], **({"charge": k / 10, "ion": "+"} if k % 5 else {})) for k in range(20)]
+    model = GraphClassifier(**SMALL | {"epochs": 1}).fit(rings, [0, 1] * 10)
+    whole = {"atom": "C", "shape": "flat", "mass": 1.5}
+    model.predict_proba([ring(5, **whole)])  # charge and ion were missing in training too
+    model.predict_proba([ring(5, **whole), nx.cycle_graph(5)])  # some nodes have them
+    for name in whole:
+        less = {other: value for other, value in whole.items() if other != name}
+        message = f"no node has the attribute '{name}', which the training data have; .* are .*{name.title()}"
+        with pytest.raises(InputError, match=message):
+            model.predict_proba([ring(5, **less, **{name.title(): whole[name]})])
+    with pytest.raises(InputError, match=r"no node has the attribute 'atom'.* are none"):
+        model.predict_proba([nx.cycle_graph(5)])
+
+    bare = ring(5, **whole)
+    for *_, data in bare.edges(data=True):
+        data.clear()
+    model.predict_proba([bare])  # lengths were not looked at
+    looks = GraphClassifier(**SMALL | {"epochs": 1}, edge_features=True).fit(rings, [0, 1] * 10)
+    with pytest.raises(InputError, match="no edge has the attribute 'length'"):
+        looks.predict_proba([bare])
+
+
 def test_items_without_a_target_are_answered_for_but_not_learned_from(data: Dataset) -> None:
     graphs, y = to_networkx(data.graphs), labels(data)
     gaps: list[str | None] = [None if k % 3 == 0 else label for k, label in enumerate(y)]
@@ -168,6 +199,20 @@ def test_items_without_a_target_are_answered_for_but_not_learned_from(data: Data
     np.testing.assert_array_equal(nodes.predict_proba(bare), by_position.predict_proba(bare))
 
 
+def test_scores_are_against_the_classes_that_were_learned(data: Dataset) -> None:
+    named = as_dataset(data.graphs, [None, *(-1 if k else 1 for k in data.y[1:])])
+    classifier = GraphClassifier(**SMALL | {"epochs": 5}).fit(named)
+    right = classifier.predict(named)[1:] == [named.classes[k] for k in named.y[1:]]
+    assert classifier.score(named) == pytest.approx(right.mean())
+    with pytest.raises(InputError, match=r"y: 0 is none of the classes -1 and 1 that were learned; .* leave y out"):
+        classifier.score(named.select(range(1, 60)), named.y[1:])
+    with pytest.raises(InputError, match="y: give one target for each graph"):
+        classifier.score(data.graphs)
+    sizes = as_dataset(data.graphs, np.diff(data.graphs.node_ptr) + 0.5)
+    regressor = GraphRegressor(**SMALL | {"epochs": 5}).fit(sizes)
+    assert regressor.score(sizes) == pytest.approx(regressor.score(sizes, sizes.y))
+
+
 def test_one_class_no_class_and_strange_targets_are_one_sentence(data: Dataset) -> None:
     for y, message in (
         (["same"] * 60, "all items have the class 'same'; there must be two or more"),
@@ -180,7 +225,7 @@ def test_one_class_no_class_and_strange_targets_are_one_sentence(data: Dataset) 
             GraphClassifier(**SMALL).fit(data, y)
     with pytest.raises(InputError, match="y: must be numbers, found 'a'"):
         GraphRegressor(**SMALL).fit(data, ["a"] * 60)
-    with pytest.raises(InputError, match="fit: needs y, one target for each graph"):
+    with pytest.raises(InputError, match="y: give one target for each graph"):
         GraphClassifier(**SMALL).fit(to_networkx(data.graphs))
 
 
@@ -224,8 +269,27 @@ def test_pyg_graphs_bring_their_targets_and_masks(data: Dataset) -> None:
     again = NodeClassifier(**SMALL | {"epochs": 2}).fit(node)
     np.testing.assert_array_equal(again.predict_proba(node), fitted.predict_proba(node))
     node.train_mask = torch.stack([node.train_mask, ring < 6], dim=1)
-    with pytest.raises(InputError, match="train_mask: has 2 columns, one for each split"):
+    with pytest.raises(InputError, match="comes with 2 splits; keep one, as"):
         NodeClassifier(**SMALL).fit(node)
+
+
+def test_the_split_of_a_data_set_is_kept_as_masks_are(data: Dataset) -> None:
+    quick = SMALL | {"epochs": 2}
+    held, rest = np.arange(0, 60, 3), np.setdiff1d(np.arange(60), np.arange(0, 60, 3))
+    split = Split(train=rest[:30], valid=rest[30:], test=held)
+    wrong = data.y.copy()
+    wrong[held] = 1 - wrong[held]  # what is not learned from changes nothing
+    fitted, again = (GraphClassifier(**quick).fit(replace(data, y=y, splits=(split,))) for y in (data.y, wrong))
+    np.testing.assert_array_equal(again.predict_proba(data), fitted.predict_proba(data))
+
+    folds = replace(data, splits=tuple(stratified_folds(data.y)))  # everything is learned from in some of them
+    fitted, again = (GraphClassifier(**quick).fit(given) for given in (folds, data))
+    np.testing.assert_array_equal(again.predict_proba(data), fitted.predict_proba(data))
+
+    several = replace(data, splits=tuple(random_splits(60, repeats=3)))
+    with pytest.raises(InputError, match="tiny: comes with 3 splits; keep one"):
+        GraphClassifier(**quick).fit(several)
+    GraphClassifier(**quick).fit(several, data.y)  # as with masks, y of one's own comes without a split
 
 
 def test_vectors_have_names_and_come_as_tables(data: Dataset, tmp_path: Path) -> None:

@@ -188,3 +188,23 @@ def test_stable_depth() -> None:
     assert refine(nx.path_graph(9)).stable_depth == 4
     assert refine(nx.path_graph(9), 4).stable_depth is None
     assert refine(nx.cycle_graph(4), 3).stable_depth == 0
+
+
+@pytest.mark.parametrize("space", ["hierarchy", "tree"])
+def test_what_is_no_pair_of_nodes_is_one_sentence(space: str) -> None:
+    hierarchy = refine(nx.path_graph(4), 1)
+    where = hierarchy if space == "hierarchy" else hierarchy.tree
+    for a, b, message in (
+        ("a", "b", f"{space}: expected positions of nodes, 0 to .*, found 'a'"),
+        (0.0, 1.0, "found 0.0"),
+        ([0, 1], [], r"as many nodes on both sides, found \(2,\) and \(0,\)"),
+        ([0, 1], [1, 2, 0], "as many nodes on both sides"),
+    ):
+        with pytest.raises(InputError, match=message):
+            wl_distance(where, a, b)
+    assert wl_distance(where, [], []).shape == (0,)
+
+
+def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"nowhere.npz: cannot be read \(No such file or directory\); name a file"):
+        Hierarchy.load(tmp_path / "nowhere.npz")

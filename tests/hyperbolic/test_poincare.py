@@ -267,3 +267,8 @@ def test_broadcasting() -> None:
     for f in (mobius_add, exp_at, log_at):
         assert_near(f(x[:, None], y)[3, 4], f(x[3], y[4]), 1e-15)
     assert poincare_distance(x[:, None], y).shape == (5, 7)
+
+
+def test_distances_of_arrays_are_those_of_tensors() -> None:
+    x, y = torch.rand(2, 5, 3, dtype=torch.float64) / 2
+    torch.testing.assert_close(poincare_distance(x.numpy(), y.numpy()), poincare_distance(x, y))

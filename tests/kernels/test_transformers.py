@@ -1,5 +1,6 @@
 """Transformers: scikit-learn's own checks and tools, new graphs as if they had been there from the start, bad input."""
 
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -370,3 +371,24 @@ def test_bad_graphs_are_one_sentence(data: Dataset) -> None:
 def test_labels_first_then_degrees() -> None:
     assert WLKernel(1).fit(load("MUTAG")).start_.columns == ("label",)
     assert WLKernel(1).fit([nx.path_graph(3)]).start_.columns == ("degree",)
+
+
+def test_molecules_differ_by_their_atoms(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("smiles,y\nCO,0\nCN,1\nCC,0\nCCl,1\n")
+    matrix = OptimalAssignmentKernel(depth=3).fit_transform(load(tmp_path / "m.csv"))
+    assert (matrix[~np.eye(4, dtype=bool)] < 1).all()
+
+
+@pytest.mark.parametrize("beside", [{}, {"charge": 0.5}], ids=["text", "text and numbers"])
+def test_without_a_start_nodes_start_from_all_their_categories(beside: dict[str, Any]) -> None:
+    def path(*colours: str) -> nx.Graph:
+        graph = nx.path_graph(len(colours))
+        for v, colour in enumerate(colours):
+            graph.nodes[v].update(colour=colour, shape="round" if v else "square", **beside)
+        return graph
+
+    kernel = WLKernel(depth=1)
+    matrix = kernel.fit_transform([path("red", "red"), path("red", "blue")])
+    assert len(kernel.start_.columns) == 4  # two colours and two shapes, whatever numbers stand beside them
+    assert matrix[0, 1] < 1
+    assert np.allclose(kernel.transform([path("red", "blue")])[0], matrix[1])

@@ -233,6 +233,21 @@ def test_edge_features_matter(name: str) -> None:
     assert not torch.allclose(*outputs)
 
 
+def test_an_option_that_is_not_there_is_named() -> None:
+    with pytest.raises(InputError, match="WLHN has no option 'hiden_channels'; did you mean hidden_channels"):
+        model_class("wlhn")(1, 2, hiden_channels=3)
+    with pytest.raises(InputError, match="GIN has no option 'foo'; it has level, edge_channels, "):
+        model_class("gin")(1, 2, foo=3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_edge_features_are_refused_where_the_model_has_no_place_for_them(name: str) -> None:
+    level = model_class(name).target_levels[0]
+    model, given = fitted(build(name, level), level), sample().inputs()
+    with pytest.raises(InputError, match=r"edge_attr: this .* was made without features of edges"):
+        model(**given | {"edge_attr": torch.ones(given["edge_index"].shape[1], 1)})
+
+
 @pytest.mark.parametrize(("name", "level"), BOTH)
 def test_a_mini_batch_gives_what_forward_gives(name: str, level: str) -> None:
     data = tiny(6)

@@ -10,7 +10,7 @@ import typer
 
 from wlhn.cli.common import options
 from wlhn.cli.common.options import DataFlags
-from wlhn.cli.common.output import Json, print_json, print_table, progress
+from wlhn.cli.common.output import Json, note, print_json, print_table, progress
 from wlhn.errors import InputError
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def evaluate(
     from wlhn.evaluation.progress import PROGRESS
     from wlhn.report.live import live_page
     from wlhn.runs.logging import check_logger, make_logger
+    from wlhn.training.balance import imbalance
 
     if log is not None:
         check_logger(log)
@@ -68,6 +69,8 @@ def evaluate(
     workers = asked.workers
     other = None if compare is None else read_outcome(compare)
     dataset = reading.load_with_notes(data, directed=given.get("directed") or None)
+    if warning := imbalance(dataset, dataset.labelled.nonzero()[0], called=""):
+        note(f"Warning: {warning}.")
     candidates = read_grid(asked.grid, model, dataset.level, given, featureless=not dataset.inputs)
     title = f"{dataset.name}, {model}"
     with progress(title, "job") as advance, live_page(out / PROGRESS, title) as page:

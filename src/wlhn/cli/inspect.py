@@ -217,13 +217,15 @@ def explore(
     json: Json = False,
 ) -> None:
     """Write a self-contained page: the colour tree in the Poincaré disc, the graphs, and what a model says of them."""
+    from wlhn.files import under_way
     from wlhn.inspection.explorer import explorer_document
     from wlhn.report.explorer import write_page
     from wlhn.runs.run_folder import is_run, load_run
 
     if out.suffix != ".html":
         raise InputError(f"{out}: the name must end in .html")
-    trained = load_run(Path(what)) if is_run(Path(what)) else None
+    is_folder_of_run = is_run(Path(what)) or under_way(Path(what)) is not None  # finished or not, which `load_run` says
+    trained = load_run(Path(what)) if is_folder_of_run else None
     if trained is not None and rounds is not None:
         raise InputError(f"--rounds {rounds}: the run in {what} has its own depth; leave --rounds out")
     if trained is None and data is not None:

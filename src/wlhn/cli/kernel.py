@@ -36,7 +36,7 @@ def kernel(
         str | None,
         typer.Option(
             help="uniform, degree, label, features, or columns with commas between (label,0,2); without it, label "
-            "where there are labels, else degree."
+            "where there are labels, else categorical features, else degree."
         ),
     ] = None,
     edge_labels: EdgeLabels = False,

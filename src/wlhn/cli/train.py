@@ -132,7 +132,8 @@ def _summarise(run: TrainedRun, data: list[str], settings: Settings) -> None:
         if metric == "accuracy":
             line += f" ({round(scores['test'] * sizes['test'])} of {sizes['test']} {items} right)"
         if scores["constant_answer"] is not None:
-            line += f"; always giving the same answer would score {METRICS[metric].shown(scores['constant_answer'])}"
+            score = METRICS[metric].shown(scores["constant_answer"])
+            line += f"; always answering {about['constant_answer']} would score {score}"
         typer.echo(f"{line}.")
     if voices := [f"the {name} {METRICS[metric].shown(score)}" for name, score in about["voices"].items()]:
         typer.echo(f"Alone: {listed(voices)}.")

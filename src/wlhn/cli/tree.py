@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,7 +33,10 @@ class TreeFlags:
 
     initial: Annotated[
         str | None,
-        typer.Option(help="uniform, degree, label or features; without it, label where there are labels, else degree."),
+        typer.Option(
+            help="uniform, degree, label or features; without it, label where there are labels, else categorical "
+            "features, else degree."
+        ),
     ] = None
     edge_labels: EdgeLabels = False
 
@@ -41,14 +44,17 @@ class TreeFlags:
         self, data: str, reading: DataFlags, rounds: int | None, directed: bool = False
     ) -> tuple[Dataset, Hierarchy]:
         """A data set and its hierarchy; files that leave it open are read as `directed` too."""
+        from wlhn.data.dataset import default_start
         from wlhn.hierarchy import refine
 
         with working(f"reading {data}"):
             dataset = reading.load_with_notes(data, directed=directed or None)
         graphs = dataset.graphs
-        start: Any = self.initial or ("degree" if graphs.node_label is None else "label")
+        start: Any = self.initial or default_start(graphs, dataset.columns)
+        columns = start if isinstance(start, str) else np.asarray(graphs.x)[:, list(start)]
         with working(f"refining {graphs.num_nodes:,} nodes and {graphs.num_edges:,} directed edges"):
-            return dataset, refine(graphs, rounds, start, self.edge_labels, directed)
+            fitted = refine(graphs, rounds, columns, self.edge_labels, directed)
+        return dataset, fitted if columns is start else replace(fitted, start="categories")
 
 
 @with_flags

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -114,15 +114,24 @@ class Dataset:
         rows += [("note", note) for note in self.notes]
         return html_table(f"{self.name}: {self.level} {self.task}", ("", ""), rows)
 
-    def __getitem__(self, position: int) -> Graphs:
-        """One graph, with what a model sees of its nodes: so a data set of graphs is a sequence of them.
+    @overload
+    def __getitem__(self, position: int) -> Graphs: ...
+    @overload
+    def __getitem__(self, position: slice | Sequence[int] | NDArray[Any]) -> Dataset: ...
+    def __getitem__(self, position: Any) -> Graphs | Dataset:
+        """One graph, with what a model sees of its nodes: so a data set of graphs is a sequence of them. A slice,
+        positions or a mask give a data set, as `select` does.
 
         >>> from wlhn.data import load
         >>> load("MUTAG")[-1]
         Graphs(1 graph, 16 nodes, 36 directed edges)
+        >>> load("MUTAG")[:5]
+        Dataset(MUTAG, graph classification, Graphs(5 graphs, 73 nodes, 160 directed edges))
         """
         if self.level == "node":
             raise InputError(f"{self.name}: its items are nodes; only a set of graphs can be indexed")
+        if isinstance(position, slice) or np.ndim(position):
+            return self.select(np.arange(len(self))[position])
         if not -len(self) <= position < len(self):
             raise IndexError(f"graph {position}: must be from 0 to {len(self) - 1}")
         graph = self.graphs.select([position])
@@ -232,14 +241,44 @@ def zero_one_columns(
     >>> zero_one_columns(columns, 6, edge=False, labelled=False)
     ((1, 3), (3, 6))
     """
+    placed = feature_places(columns, width, edge=edge, labelled=labelled)
+    return tuple((first, end) for c, first, end in placed if c.kind == "categories" and first >= 0)
+
+
+def feature_places(
+    columns: Sequence[Column], width: int, *, edge: bool, labelled: bool = True
+) -> list[tuple[Column, int, int]]:
+    """(column, first, end): where, among so many features of nodes (or edges), each column but the label lies."""
     label = label_column(columns, edge=edge) if labelled else None
     named = [c for c in columns if c.edge == edge and c.is_feature and c is not label]
     if sum(c.kind == "categories" for c in named) == 1:  # beside a label it comes last
         named = sorted(named, key=lambda c: c.kind == "categories")
     sizes = [len(c.values) if c.kind == "categories" else 1 for c in named]
     ends = np.cumsum(sizes) + width - sum(sizes)
-    blocks = zip(named, sizes, ends.tolist(), strict=True)
-    return tuple((end - size, end) for c, size, end in blocks if c.kind == "categories" and end >= size)
+    return [(c, end - size, end) for c, size, end in zip(named, sizes, ends.tolist(), strict=True)]
+
+
+def default_start(graphs: Graphs, columns: Sequence[Column] = ()) -> str | tuple[int, ...]:
+    """What nodes start from unless it is said: labels where there are any, else the columns of x that are categories
+    ("features" if all are), else degrees. Categories are integers, and the 0/1 columns that text became.
+
+    >>> default_start(Graphs.from_edges([[0, 1], [1, 0]], x=[[6, 1], [8, 0]]))
+    'features'
+    >>> text = [Column("age", "feature", "numeric"), Column("kind", "feature", "categories", values=("a", "b"))]
+    >>> default_start(Graphs.from_edges([[0, 1], [1, 0]], x=[[0.5, 1.0, 0.0], [0.7, 0.0, 1.0]]), text)
+    (1, 2)
+    """
+    if graphs.node_label is not None:
+        return "label"
+    width = 0 if graphs.x is None else graphs.x.shape[1]
+    if graphs.x is not None and np.issubdtype(graphs.x.dtype, np.integer):
+        categories = tuple(range(width))
+    else:
+        blocks = zero_one_columns(columns, width, edge=False, labelled=False)
+        categories = tuple(k for first, end in blocks for k in range(first, end))
+    if not categories:
+        return "degree"
+    return "features" if len(categories) == width else categories
 
 
 def class_indices(values: ArrayLike) -> tuple[NDArray[np.int64], tuple[Any, ...]]:

@@ -210,7 +210,7 @@ def _blocks(dataset: Dataset, *, edge: bool) -> tuple[tuple[int, int], ...]:
     if values is None:
         return ()
     found = zero_one_columns(dataset.columns, values.shape[1], edge=edge, labelled=label is not None)
-    return tuple((first, end) for first, end in found if first >= 0 and (values[:, first:end].sum(axis=1) == 1).all())
+    return tuple((first, end) for first, end in found if (values[:, first:end].sum(axis=1) == 1).all())
 
 
 def _without_category(values: NDArray[Any] | None, blocks: tuple[tuple[int, int], ...]) -> NDArray[np.bool_] | bool:

@@ -18,8 +18,11 @@ from wlhn.data.dataset import Dataset, TargetLevel, TaskChoice, available
 from wlhn.data.memory import as_dataset, graphs_in_memory
 from wlhn.data.splits import Split, stratified_folds
 from wlhn.errors import InputError
+from wlhn.estimators.attributes import check_attributes
+from wlhn.graphs.convert import one_by_one
 from wlhn.models.registry import MODELS
 from wlhn.nn.model import Model, described, option_parameters
+from wlhn.options.option import unknown_option
 from wlhn.runs.claim import claimed
 from wlhn.runs.run_folder import load_run, read_config, save_run
 from wlhn.runs.sharing import write_card
@@ -27,7 +30,7 @@ from wlhn.runs.trained import Trained
 from wlhn.training.fit import fit
 from wlhn.training.problem import Problem
 from wlhn.training.provenance import code_version
-from wlhn.training.settings import Settings, named_options, option_classes, unknown_option
+from wlhn.training.settings import Settings, named_options, option_classes
 
 SHARED_PARAMETERS = """    model: A model by name, or its class. Default 'wlhn'.
     validation_share: Share of the items held out to choose the epoch. Default 0.1.
@@ -117,7 +120,7 @@ class GraphEstimator(BaseEstimator):
         """Train on the items of a data set, those of its split, or some of its nodes; all if they have a target."""
         seed = self._seed()
         items = np.arange(len(dataset)) if nodes is None else _positions(nodes, len(dataset))
-        split = dataset.splits[0] if dataset.splits and nodes is None else None
+        split = _own_split(dataset) if nodes is None else None
         if split is None or not len(split.valid):
             items = items if split is None else split.train
             items = items[dataset.labelled[items]]
@@ -180,7 +183,10 @@ def graphs_of(graphs: Any, level: TargetLevel, trained: Trained | None = None) -
         if graphs.level != level:
             raise InputError(f"{graphs.name}: has targets for {graphs.level}s, but this estimator is for {level}s")
         return replace(graphs, splits=())
-    collection, columns = graphs_in_memory(graphs, () if trained is None else trained.columns)
+    parts = list(one_by_one(graphs))
+    if trained is not None:
+        check_attributes(parts, trained)
+    collection, columns = graphs_in_memory(parts, () if trained is None else trained.columns)
     if not len(collection):
         raise InputError("graphs: there are none; give at least one")
     items = len(collection) if level == "graph" else collection.num_nodes
@@ -191,15 +197,38 @@ def graphs_of(graphs: Any, level: TargetLevel, trained: Trained | None = None) -
 def own_targets(graphs: Any, level: TargetLevel, task: TaskChoice) -> Dataset:
     """Graphs that bring their targets: a data set, or PyG graphs with `y` and, for nodes, masks."""
     if isinstance(graphs, Dataset):
-        return graphs_of(graphs, level)
-    data = as_dataset(graphs, level=level, task=task)
+        data = replace(graphs_of(graphs, level), splits=graphs.splits)
+    else:
+        data = as_dataset(graphs, level=level, task=task)
     if data.task == "none":
-        raise InputError(f"fit: needs y, one target for each {level}, unless PyG graphs or a data set bring them along")
-    if len(data.splits) > 1:
-        raise InputError(
-            f"train_mask: has {len(data.splits)} columns, one for each split; take one of them, as train_mask[:, 0]"
-        )
+        raise InputError(f"y: give one target for each {level}; PyG graphs and data sets may bring them, these do not")
     return data
+
+
+def own_values(graphs: Any, level: TargetLevel, task: TaskChoice) -> NDArray[Any]:
+    """The targets that graphs bring, as users write them: classes by name, None where one is unknown, or numbers."""
+    data = own_targets(graphs, level, task)
+    if data.task != "classification":
+        return data.y
+    return np.array([data.true_class(item) for item in range(len(data))], dtype=object)
+
+
+def _own_split(dataset: Dataset) -> Split | None:
+    """The split that came with the data, as masks, a column or files: its test items are not learned from.
+
+    Of several, the user has to choose one. But folds, in which no graph is tested twice (MUTAG has ten), hold nothing
+    back: they are for comparing models (`wlhn evaluate`), and one that is to be kept learns from all graphs.
+    """
+    splits = dataset.splits
+    if len(splits) < 2:
+        return splits[0] if splits else None
+    tested = np.concatenate([split.test for split in splits])
+    if dataset.level == "graph" and len(np.unique(tested)) == len(tested):
+        return None
+    raise InputError(
+        f"{dataset.name}: comes with {len(splits)} splits; keep one, as dataclasses.replace(data, "
+        "splits=data.splits[:1]) or, of PyG masks, train_mask[:, 0]"
+    )
 
 
 def _positions(nodes: ArrayLike, count: int) -> NDArray[Any]:

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from wlhn.data.dataset import TargetLevel
 from wlhn.errors import InputError
-from wlhn.estimators.base import GraphEstimator, graphs_of, own_targets
-from wlhn.estimators.targets import are_fractions, flat, known, numbers, with_classes, with_numbers
+from wlhn.estimators.base import GraphEstimator, graphs_of, own_targets, own_values
+from wlhn.estimators.targets import are_fractions, check_among, flat, known, numbers, with_classes, with_numbers
 from wlhn.models.registry import model_class
 from wlhn.nn.capabilities import AnswersDepthByDepth, HasVoices
 from wlhn.runs.trained import untrained
@@ -27,8 +27,8 @@ class _Classifier(ClassifierMixin, GraphEstimator):
             graphs: a list of networkx or PyG graphs, a single one, or a data set.
             y: a class for each item, None or NaN where it is unknown: such items are not learned from. Rows of 0 and 1
                 are several labels for each item. Without y, that of PyG graphs or of a data set.
-            nodes: which nodes to learn from, positions or a mask; without it and without y, the masks of a PyG graph
-                (`train_mask`, `val_mask`), else all nodes that have a class.
+            nodes: which nodes to learn from, positions or a mask; without it and without y, the split of a data set or
+                the masks of a PyG graph (`train_mask`, `val_mask`), else all nodes that have a class.
         """
         if y is None:
             data = own_targets(graphs, self._level, "classification")
@@ -57,18 +57,20 @@ class _Classifier(ClassifierMixin, GraphEstimator):
             return (outputs > 0.5).astype(np.int64)
         return np.array(self.trained_.classes)[outputs.argmax(axis=1)]
 
-    def score(self, graphs: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy over the items that have a target.
+    def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy over the items that have a target; without y, that of a data set or of PyG graphs.
 
         With several labels an item, all that are known of it must be right; where all are, this is scikit-learn's
         subset accuracy.
         """
-        values = flat(y, self._level)
+        values = own_values(graphs, self._level, "classification") if y is None else flat(y, self._level)
         there = known(values)
         true, said = np.array(values[there].tolist()), self.predict(graphs)[there]
         if said.ndim == 2:
             bits = numbers(true)
             true = np.where(np.isnan(bits), said, bits)  # no answer to an unknown label is wrong
+        else:
+            check_among(true, self.trained_.classes)
         weight = None if sample_weight is None else np.asarray(sample_weight)[there]
         return float(accuracy_score(true, said, sample_weight=weight))
 
@@ -88,9 +90,9 @@ class _Regressor(RegressorMixin, GraphEstimator):
         outputs = self._outputs(graphs)
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
-    def score(self, graphs: Any, y: Any, sample_weight: Any = None) -> float:
-        """R² over the items whose targets are all known."""
-        values = numbers(flat(y, self._level))
+    def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """R² over the items whose targets are all known; without y, those of a data set or of PyG graphs."""
+        values = numbers(own_values(graphs, self._level, "regression") if y is None else flat(y, self._level))
         there = ~np.isnan(values.reshape(len(values), -1)).any(axis=1)
         weight = None if sample_weight is None else np.asarray(sample_weight)[there]
         return float(r2_score(values[there], self.predict(graphs)[there], sample_weight=weight))
@@ -122,7 +124,7 @@ class NodeClassifier(_Classifier):
 
     >>> import networkx as nx
     >>> club = nx.karate_club_graph()
-    >>> y = [club.nodes[v]["club"] for v in club]
+    >>> y = [club.nodes[v].pop("club") for v in club]  # what stays there is a feature
     >>> NodeClassifier(epochs=5).fit(club, y, nodes=range(20)).predict(club).shape
     (34,)
     """

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Dataset, TargetLevel, class_indices
+from wlhn.data.readers.values import named
 from wlhn.errors import InputError
 
 
@@ -65,6 +66,16 @@ def with_classes(data: Dataset, values: NDArray[Any]) -> Dataset:
     y = np.full(len(values), -1)
     y[there] = codes
     return replace(data, y=y, task="classification", classes=classes, targets=())
+
+
+def check_among(values: NDArray[Any], classes: Sequence[Any]) -> None:
+    """Classes to compare answers with are those that answers are given in."""
+    strange = next((value for value in values.tolist() if value not in classes), None)
+    if strange is not None:
+        raise InputError(
+            f"y: {strange!r} is none of the classes {named(classes, most=6)} that were learned; the y of a data set "
+            "holds positions among its classes, so leave y out to score against its targets"
+        )
 
 
 def _answers(values: NDArray[Any]) -> NDArray[np.float32]:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import storage
-from wlhn.hierarchy.tree import Tree, check_nodes
+from wlhn.hierarchy.tree import Tree, check_pairs
 from wlhn.loops.refinement import signatures
 from wlhn.notebook import html_table
 from wlhn.words import counted
@@ -56,7 +56,7 @@ class Hierarchy:
     node_ptr: IntArray  # (graphs + 1,)
     colours: tuple[IntArray, ...]  # T + 1 arrays (nodes,)
     parents: tuple[IntArray, ...]  # T + 1 arrays (colours,); those of depth 0 are 0, the root
-    start: str  # how depth 0 was made: uniform, degree, label, features, or from a given array
+    start: str  # how depth 0 was made: uniform, degree, label, features, categories (some of x), or from a given array
     initial_values: NDArray[Any]  # (colours of depth 0, …): the value each stands for
     edge_values: NDArray[Any] | None = None  # the value each edge code stands for
     directed: bool = False  # whether in- and out-neighbours count apart
@@ -167,7 +167,7 @@ class Hierarchy:
 
     def distance(self, u: ArrayLike, v: ArrayLike) -> IntArray:
         """The WL distance of graph nodes, pair by pair: the path in the tree between their colours at depth T."""
-        u, v = check_nodes(u, self.num_nodes, "hierarchy"), check_nodes(v, self.num_nodes, "hierarchy")
+        u, v = check_pairs(u, v, self.num_nodes, "hierarchy")
         return 2 * (self.depth + 1 - sum((colour[u] == colour[v]).astype(np.int64) for colour in self.colours))
 
     def distance_histogram(self) -> IntArray:

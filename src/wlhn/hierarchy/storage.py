@@ -30,7 +30,7 @@ ALIGNMENT = 64
 PADDING = 0xD935  # the kind of a zip header's extra field that only fills
 LOCAL_HEADER, ZIP64 = 30, 20  # bytes
 PIECE = 1 << 20  # rows that are checked at a time
-STARTS = ("uniform", "degree", "label", "features", "given")
+STARTS = ("uniform", "degree", "label", "features", "categories", "given")
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -130,13 +130,15 @@ def _write(file: BinaryIO, archive: zipfile.ZipFile, name: str, array: NDArray[A
 
 def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """(meta data and the names of nodes, arrays) that `save` wrote; anything else is an `InputError`."""
-    with Path(path).open("rb") as raw:
-        try:
+    try:
+        with Path(path).open("rb") as raw:
             return _read(raw, Path(path))
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from None
-        except Exception as error:  # whatever numpy, zip and JSON say of bytes they cannot make sense of
-            raise InputError(f"{path}: not a hierarchy that wlhn wrote, or damaged") from error
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); name a file that Hierarchy.save wrote") from None
+    except Exception as error:  # whatever numpy, zip and JSON say of bytes they cannot make sense of
+        raise InputError(f"{path}: not a hierarchy that wlhn wrote, or damaged") from error
 
 
 def _read(raw: BinaryIO, path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -112,7 +112,7 @@ class Tree:
 
     def distance(self, a: ArrayLike, b: ArrayLike) -> IntArray:
         """The number of edges between a and b, for each pair."""
-        a, b = check_nodes(a, len(self)), check_nodes(b, len(self))
+        a, b = check_pairs(a, b, len(self))
         return self.depth[a] + self.depth[b] - 2 * self.depth[self.lca(a, b)]
 
     def all_distances(self) -> IntArray:
@@ -131,6 +131,20 @@ class Tree:
 def check_nodes(node: ArrayLike, count: int, where: str = "tree") -> IntArray:
     """Positions of nodes, of which there are so many."""
     node = np.asarray(node)
-    if node.size and (node.min() < 0 or node.max() >= count):
+    if not node.size:
+        return node.astype(np.int64)
+    if node.dtype.kind not in "iu":
+        raise InputError(f"{where}: expected positions of nodes, 0 to {count - 1}, found {node.ravel()[0].item()!r}")
+    if node.min() < 0 or node.max() >= count:
         raise InputError(f"{where}: expected nodes 0 to {count - 1}, found {node.min()} to {node.max()}")
     return node
+
+
+def check_pairs(a: ArrayLike, b: ArrayLike, count: int, where: str = "tree") -> tuple[IntArray, IntArray]:
+    """Positions of nodes, pair by pair: as many on both sides, or one for all of the others."""
+    a, b = check_nodes(a, count, where), check_nodes(b, count, where)
+    try:
+        np.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        raise InputError(f"{where}: expected as many nodes on both sides, found {a.shape} and {b.shape}") from None
+    return a, b

@@ -15,6 +15,7 @@ origin (18 in float32, 38 in float64); values and gradients stay finite there. D
 """
 
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 
@@ -60,13 +61,15 @@ def conformal_factor(x: Tensor) -> Tensor:
     return 2 / gap(x).squeeze(-1)
 
 
-def poincare_distance(x: Tensor, y: Tensor) -> Tensor:
+def poincare_distance(x: Tensor | ArrayLike, y: Tensor | ArrayLike) -> Tensor:
     """d(x, y) = 2 arsinh(‖x − y‖ / √((1 − ‖x‖²)(1 − ‖y‖²))): the paper's arcosh, exact for near points too.
+
+    Points are tensors, or what torch makes tensors of, as NumPy arrays.
 
     >>> poincare_distance(torch.zeros(2), torch.tensor([0.6, 0.8]) * torch.tensor(0.5).tanh())
     tensor(1.0000)
     """
-    return 2 * _sinh_half_distance(x, y).asinh().squeeze(-1)
+    return 2 * _sinh_half_distance(torch.as_tensor(x), torch.as_tensor(y)).asinh().squeeze(-1)
 
 
 def mobius_add(x: Tensor, y: Tensor) -> Tensor:

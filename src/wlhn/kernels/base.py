@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from wlhn.data.dataset import Dataset
+from wlhn.data.dataset import Dataset, default_start
 from wlhn.data.features import Filling, fill
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import refine
@@ -49,7 +49,8 @@ class TreeTransformer(TransformerMixin, BaseEstimator):
         self.edge_filling_ = None if numbers is None else Filling.of(numbers)
         read = self._filled(read)
         names = value_names(graphs, read, self.columns_)
-        self.start_ = Start.fit(read, self.start, self.binning, self.bins, names)
+        start = default_start(read, self.columns_) if self.start is None else self.start
+        self.start_ = Start.fit(read, start, self.binning, self.bins, names)
         self.hierarchy_ = refine(read, int(self.depth), self.start_.values(read), bool(self.edge_labels))
         self.counts_ = ColourCounts.of(self.hierarchy_)
         return self.counts_

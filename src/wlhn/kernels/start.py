@@ -22,7 +22,7 @@ from wlhn.options.checks import check_choice, check_whole
 from wlhn.options.training import BINNINGS
 
 Array = NDArray[Any]
-StartColumns = str | int | Sequence[str | int] | None
+StartColumns = str | int | Sequence[str | int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,6 @@ class Start:
         bins: int,
         names: Mapping[str | int, Mapping[int, str]] | None = None,
     ) -> Start:
-        """Without columns: labels, where the graphs have them, else degrees."""
         check_choice("binning", binning, *BINNINGS)
         check_whole("bins", bins, 1)
         named = named_columns(graphs, columns)
@@ -110,11 +109,9 @@ def named_columns(graphs: Graphs, columns: StartColumns) -> tuple[str | int, ...
     """The columns that a setting stands for: uniform, degree, label, features, or several columns.
 
     >>> path = Graphs.from_edges([[0, 1], [1, 0]], x=[[1, 5], [2, 5]])
-    >>> named_columns(path, None), named_columns(path, "uniform"), named_columns(path, "features")
+    >>> named_columns(path, "degree"), named_columns(path, "uniform"), named_columns(path, "features")
     (('degree',), (), (0, 1))
     """
-    if columns is None:
-        return ("degree",) if graphs.node_label is None else ("label",)
     if isinstance(columns, str) and columns == "uniform":
         return ()
     if isinstance(columns, str) and columns == "features":

@@ -11,7 +11,7 @@ class WLKernel(MatrixTransformer):
     Args:
         depth: rounds of refinement.
         start: "uniform", "degree", "label", "features", or several of "degree", "label" and numbers of columns of x;
-            None: labels, where the graphs have them, else degrees.
+            None: labels, where the graphs have them, else categorical features, else degrees.
         edge_labels: count neighbours together with the labels of their edges.
         weights: one number for each depth; None: all 1.
         normalise: divide by √(k(G, G) k(H, H)), so that a graph's similarity to itself is 1.

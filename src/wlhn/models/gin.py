@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import GINEConv, global_add_pool
 
 from wlhn.batching.matrices import sum_matrix
-from wlhn.nn.encoders import Channels, check_width, input_encoder
+from wlhn.nn.encoders import Channels, input_encoder
 from wlhn.nn.heads import make_head
 from wlhn.nn.model import Model
 from wlhn.nn.network import norm
@@ -54,7 +54,7 @@ class GIN(Model):
         self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None
     ) -> Tensor:
         """Outputs (graphs or nodes, out_channels)."""
-        check_width(x, self.in_channels)
+        self.check_inputs(x, edge_attr)
         h = self.represent(torch.relu(self.encoder(x)), edge_index, edge_attr)
         return self.head(global_add_pool(h, batch) if self.level == "graph" else h)
 

@@ -68,6 +68,12 @@ class WLHN(Model):
     >>> model = WLHN(in_channels=3, out_channels=2, hidden_channels=8, num_layers=2)
     >>> model(torch.rand(4, 3), torch.tensor([[0, 1, 2], [1, 0, 3]]), batch=torch.tensor([0, 0, 1, 1])).shape
     torch.Size([2, 2])
+
+    `level="node"` gives an output of each node, and with `edge_channels` the network sees features of edges:
+
+    >>> model = WLHN(3, 2, level="node", edge_channels=1, hidden_channels=8)
+    >>> model(torch.rand(4, 3), torch.tensor([[0, 1, 2], [1, 0, 3]]), edge_attr=torch.rand(3, 1)).shape
+    torch.Size([4, 2])
     """
 
     Options = WLHNOptions
@@ -126,7 +132,7 @@ class WLHN(Model):
         self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None
     ) -> Tensor:
         """Outputs (graphs or nodes, out_channels) from PyG tensors."""
-        check_width(x, self.in_channels)
+        self.check_inputs(x, edge_attr)
         return self.run_on_colours(node_batch(x, edge_index, batch, edge_attr, len(self.layers)))
 
     def run_on_colours(self, batch: ColourBatch) -> Tensor:

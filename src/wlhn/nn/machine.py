@@ -18,7 +18,6 @@ from torch import Tensor
 
 from wlhn.batching.colour_batch import check_edges
 from wlhn.errors import InputError
-from wlhn.nn.encoders import check_width
 from wlhn.nn.memory import TASKS, check_graph_memory
 from wlhn.nn.model import Model
 from wlhn.nn.pooling import graph_of_node
@@ -94,7 +93,7 @@ class FittedModel(Model, ABC):
         return self.answer(self._inputs(x, edge_index, batch, edge_attr))
 
     def _inputs(self, x: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Inputs:
-        check_width(x, self.in_channels)
+        self.check_inputs(x, edge_attr)
         check_edges(edge_index, len(x))
         edges = None if edge_attr is None else edge_attr.numpy()
         return Inputs(x.numpy(), edge_index.numpy(), graph_of_node(x, batch).numpy(), edges)

@@ -16,9 +16,9 @@ from torch import Tensor, nn
 
 from wlhn.data.dataset import TargetLevel
 from wlhn.errors import InputError
-from wlhn.nn.encoders import Channels
+from wlhn.nn.encoders import Channels, check_width
 from wlhn.options.network import NetworkOptions
-from wlhn.options.option import Options, about_options
+from wlhn.options.option import Options, about_options, named_fields, unknown_option
 from wlhn.options.training import InputOptions, TrainingOptions
 
 
@@ -48,6 +48,10 @@ class Model(nn.Module):
         **options: Any,
     ) -> None:
         super().__init__()
+        known = named_fields(self.Options)
+        for option in options:
+            if option not in known:
+                raise unknown_option(type(self).__name__, option, ["level", "edge_channels", *known])
         if edge_channels and not self.sees_edges:
             name = type(self).__name__
             raise InputError(f"{name} does not use features of edges; leave edge_features and directed out")
@@ -83,6 +87,14 @@ class Model(nn.Module):
             edge_attr: features of edges, (edges, edge_channels).
         """
         raise TypeError(f"{type(self).__name__} does not define forward")
+
+    def check_inputs(self, x: Tensor, edge_attr: Tensor | None) -> None:
+        """What `forward` is given is what the model was made for, or an `InputError`."""
+        check_width(x, self.in_channels)
+        if edge_attr is not None and not self.edge_channels:
+            name = type(self).__name__
+            made = "make it with edge_channels=, or leave edge_attr out" if self.sees_edges else "leave it out"
+            raise InputError(f"edge_attr: this {name} was made without features of edges; {made}")
 
 
 def option_parameters(options: type[Options]) -> list[inspect.Parameter]:

@@ -15,7 +15,7 @@ from torch_geometric.nn import BatchNorm, global_add_pool
 
 from wlhn.batching.colour_batch import Counts, check_edges
 from wlhn.nn.dropout import Dropout
-from wlhn.nn.encoders import Channels, check_width, input_encoder
+from wlhn.nn.encoders import Channels, input_encoder
 from wlhn.nn.heads import make_head
 from wlhn.nn.model import Model
 
@@ -42,7 +42,7 @@ class Network(Model, ABC):
         self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None
     ) -> Tensor:
         """Outputs (graphs or nodes, out_channels)."""
-        check_width(x, self.in_channels)
+        self.check_inputs(x, edge_attr)
         check_edges(edge_index, len(x))
         h = self.represent(self.encode(x), edge_index, batch, edge_attr)
         return self.head(self.pool(h, batch) if self.level == "graph" else h)

@@ -6,8 +6,9 @@ that is missing has its default, so a new option leaves every stored file valid.
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields
 from functools import cache
 from typing import Any, Literal, Self, cast, get_args, get_origin, get_type_hints
@@ -66,6 +67,14 @@ class Options:
 def named_fields(options: type[Options]) -> dict[str, Field[Any]]:
     """The fields of an options class by name."""
     return {each.name: each for each in fields(options)}
+
+
+def unknown_option(model: str, name: str, known: Iterable[str]) -> InputError:
+    """What to say of an option that a model does not have."""
+    known = list(known)
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {close[0]}?" if close else f"; it has {', '.join(known)}"
+    return InputError(f"{model} has no option '{name}'{hint}")
 
 
 def choices_of(options: type[Options], name: str) -> tuple[Any, ...]:

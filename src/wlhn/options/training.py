@@ -26,8 +26,8 @@ class InputOptions(Options):
     )
     inputs: NodeInputs = option(
         "given",
-        "What the model sees of a node: what the data set gives (`wlhn datasets NAME` says it), its label alone, its "
-        "features alone, both, or its degree alone.",
+        "What the model sees of a node: what the data set gives (`wlhn datasets show NAME` says it), its label alone, "
+        "its features alone, both, or its degree alone.",
     )
     degree: Literal["auto", Degree] = option(
         "auto",

@@ -22,7 +22,7 @@ from wlhn.runs.logging import Logger
 from wlhn.runs.run_folder import save_run
 from wlhn.runs.sharing import write_card
 from wlhn.runs.trained import Trained
-from wlhn.training.answers import answers_on, constant_answer_score
+from wlhn.training.answers import answers_on, constant_answer, constant_answer_score
 from wlhn.training.balance import imbalance
 from wlhn.training.fit import Epoch, Fitted, fit
 from wlhn.training.loss import check_targets
@@ -152,6 +152,7 @@ def _described(problem: Problem, fitted: Fitted, folder: Path, given: dict[str, 
         "epochs": len(fitted.history),
         "chosen": dict(fitted.chosen),
         "scores": scores | {"constant_answer": constant_answer_score(problem)},
+        "constant_answer": constant_answer(problem),
         "test_scores": None if test is None else test.to_json(),
         "voices": {name: said.score() for name, said in alone.items() if said is not None},
         "numerics": asdict(fitted.numerics),

@@ -43,6 +43,18 @@ def answers_on(problem: Problem, model: nn.Module, items: NDArray[Any]) -> Answe
     return Answers(problem, order, outputs.numpy())
 
 
+def constant_answer(problem: Problem) -> str:
+    """The answer that fits the training items best if it is always the same, in words."""
+    dataset, items = problem.dataset, f"the training {problem.dataset.level}s"
+    if dataset.task != "classification":
+        return f"the mean of {items}"
+    return f"{dataset.classes[_commonest(problem)]}, the commonest class of {items},"
+
+
+def _commonest(problem: Problem) -> int:
+    return int(np.bincount(problem.dataset.y[problem.split.train]).argmax())
+
+
 def constant_answer_score(problem: Problem) -> float | None:
     """What always giving the commonest answer of the training items would score on the test items.
 
@@ -53,8 +65,7 @@ def constant_answer_score(problem: Problem) -> float | None:
         return None
     answer = np.broadcast_to(problem.shift.numpy(), size)
     if problem.dataset.task == "classification":
-        commonest = np.bincount(y[problem.split.train]).argmax()
-        answer = np.broadcast_to(np.eye(size[1])[commonest], size)
+        answer = np.broadcast_to(np.eye(size[1])[_commonest(problem)], size)
     try:
         return METRICS[problem.metric].score(y[test], answer)
     except InputError:  # R² of a single item

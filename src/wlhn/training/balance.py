@@ -36,14 +36,14 @@ def balanced_weights(task: str, y: NDArray[Any], num_outputs: int) -> Tensor:
     return torch.tensor(weights[:, 0] if task == "classification" else weights, dtype=torch.float32)
 
 
-def imbalance(dataset: Dataset, items: NDArray[Any]) -> str | None:
+def imbalance(dataset: Dataset, items: NDArray[Any], called: str = "training ") -> str | None:
     """One sentence where these items are all of one class, or of classes of very different size.
 
     >>> from wlhn.data import load
     >>> imbalance(load("MUTAG"), np.arange(188)) is None
     True
     """
-    what = f"training {dataset.level}s"
+    what = f"{called}{dataset.level}s"
     if dataset.task == "binary":
         values = dataset.y.reshape(len(dataset), -1)[items]
         one_sided = [k for k in range(values.shape[1]) if not ((values[:, k] == 0).any() and (values[:, k] == 1).any())]

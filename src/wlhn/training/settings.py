@@ -5,8 +5,7 @@ Three values side by side; for people and in files they are one flat object, `{"
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 from wlhn.errors import InputError
 from wlhn.models.registry import MODELS, model_class
 from wlhn.nn.model import Model
-from wlhn.options.option import Options, named_fields, parsed
+from wlhn.options.option import Options, named_fields, parsed, unknown_option
 from wlhn.options.training import InputOptions, TrainingOptions
 
 
@@ -115,14 +114,6 @@ def parse_settings(model: str, texts: Sequence[str]) -> dict[str, Any]:
         values[name] = parsed(known[name], value)
     Settings.from_json({"model": model} | values)
     return values
-
-
-def unknown_option(model: str, name: str, known: Iterable[str]) -> InputError:
-    """What to say of an option that a model does not have."""
-    known = list(known)
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"; did you mean {close[0]}?" if close else f"; it has {', '.join(known)}"
-    return InputError(f"{model} has no option '{name}'{hint}")
 
 
 def _plain(value: Any) -> Any:
