@@ -68,20 +68,6 @@ def test_the_answer_is_the_weighted_average_of_calibrated_parts(tree_machine: st
     assert [epoch.valid_metric for epoch in fitted.history] == [epoch.valid_metric for epoch in alone.history]
 
 
-def test_a_linear_machine_may_count_colours_of_a_coarser_tree() -> None:
-    fine, coarse = (
-        fit(problem(tree_machine="wl-linear", tree_coarse=each, tree_folds=0), seed=0).model for each in (False, True)
-    )
-    assert isinstance(fine, TwoVoices)
-    assert isinstance(coarse, TwoVoices)
-    assert fine.machine is not None
-    assert coarse.machine is not None  # and it is not the one that the first left for others to share
-    assert coarse.machine.options.coarse
-    assert not fine.machine.options.coarse
-    with pytest.raises(InputError, match="tree_coarse: wl-oa has no coarser tree; take wl-linear"):
-        problem(tree_coarse=True).build()
-
-
 def test_the_machine_is_the_likeliest_on_items_that_it_has_not_learned_from() -> None:
     """Depth, penalty and scale, against scikit-learn on matrices of its own, fold by fold."""
     model = fit(problem(tree_folds=3), seed=0).model

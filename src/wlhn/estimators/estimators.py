@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Regre
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from wlhn.data.dataset import TargetLevel
+from wlhn.data.dataset import Dataset, TargetLevel
 from wlhn.errors import InputError
 from wlhn.estimators.base import GraphEstimator, graphs_of, own_targets, own_values
 from wlhn.estimators.targets import are_fractions, check_among, flat, known, numbers, with_classes, with_numbers
@@ -69,7 +69,7 @@ class _Classifier(ClassifierMixin, GraphEstimator):
         if said.ndim == 2:
             bits = numbers(true)
             true = np.where(np.isnan(bits), said, bits)  # no answer to an unknown label is wrong
-        else:
+        elif isinstance(graphs, Dataset):  # its y holds positions; else a class that was not learned counts as wrong
             check_among(true, self.trained_.classes)
         weight = None if sample_weight is None else np.asarray(sample_weight)[there]
         return float(accuracy_score(true, said, sample_weight=weight))

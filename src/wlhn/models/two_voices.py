@@ -63,9 +63,6 @@ class TwoVoicesOptions(WLHNOptions):
     tree_machine: Literal["wl-oa", "wl-svm", "wl-linear"] = option(
         "wl-oa", "The machine on the tree; wl-linear where graphs are many."
     )
-    tree_coarse: bool = option(
-        False, "Whether the machine counts colours of a coarser tree as well; with wl-linear, whose `coarse` it is."
-    )
     tree_clusters: int = option(
         0,
         "Clusters (k-means) of nodes' numeric features, which the machine sees instead of the numbers; 0: it sees what "
@@ -105,8 +102,6 @@ class TwoVoices(Model):
         super().__init__(in_channels, out_channels, **keywords)
         if self.options.tree_folds == 1:
             raise InputError("tree_folds: must be 0, or 2 or more, found 1")
-        if self.options.tree_coarse and self.options.tree_machine != "wl-linear":
-            raise InputError(f"tree_coarse: {self.options.tree_machine} has no coarser tree; take wl-linear")
         of_network = {field.name: getattr(self.options, field.name) for field in fields(WLHNOptions)}
         self.network = WLHN(in_channels, out_channels, edge_channels=self.edge_channels, **of_network)
         self.machine: TreeMachine | None = None
@@ -197,8 +192,8 @@ class TwoVoices(Model):
     @property
     def _kind_of_machine(self) -> tuple[Any, ...]:
         options = self.options
-        tree = options.tree_machine, options.tree_coarse, options.tree_clusters, options.tree_folds
-        return *tree, options.num_layers, self.out_channels
+        kind = options.tree_machine, options.tree_clusters, options.num_layers, options.tree_folds
+        return *kind, self.out_channels
 
     def _choose(self, given: LearnedFrom, part: PartOfTraining, loss: Loss) -> Chosen:
         y, task = given.y, given.task
@@ -221,8 +216,7 @@ class TwoVoices(Model):
     def _machine(self, rounds: int, penalty: float) -> TreeMachine:
         kind, edges = TREES[self.options.tree_machine], self.edge_channels
         width = self.in_channels if self.clusters is None else self.clusters.width
-        coarse = {"coarse": True} if self.options.tree_coarse else {}
-        machine = kind(width, self.out_channels, edge_channels=edges, rounds=rounds, svm_penalty=penalty, **coarse)
+        machine = kind(width, self.out_channels, edge_channels=edges, rounds=rounds, svm_penalty=penalty)
         machine.takes_votes = False  # votes can be neither calibrated nor divided among colours
         return machine
 
