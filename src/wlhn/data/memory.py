@@ -19,7 +19,8 @@ from wlhn.data.dataset import Column, Dataset, Role, TargetLevel, TaskChoice, la
 from wlhn.data.readers.attributes import edge_attributes, listed_edges, node_attributes
 from wlhn.data.readers.edges import both_ways, origin
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets, labelled_only
-from wlhn.data.readers.tables import ReadOptions, Table, infer_columns, table_notes
+from wlhn.data.readers.table_notes import table_notes
+from wlhn.data.readers.tables import ReadOptions, Table, infer_columns
 from wlhn.data.readers.values import attributes
 from wlhn.data.splits import Split
 from wlhn.errors import InputError

@@ -16,22 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Column, Dataset
+from wlhn.data.readers.column_names import ENDS, NAMES, known_ends, plain
 from wlhn.data.readers.edges import simple_graphs
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets
 from wlhn.data.readers.pieces import read_pieces, separator_of
-from wlhn.data.readers.tables import (
-    DEFAULTS,
-    ENDS,
-    NAMES,
-    ReadOptions,
-    Table,
-    infer_columns,
-    known_ends,
-    plain,
-    position_notes,
-    read_table,
-    table_notes,
-)
+from wlhn.data.readers.table_notes import position_notes, table_notes
+from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table, infer_columns, read_table
 from wlhn.data.readers.values import attributes, is_numeric, name_of, named, shown, typed
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs

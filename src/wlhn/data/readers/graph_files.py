@@ -21,7 +21,8 @@ from wlhn.data.dataset import Dataset, Role, TargetLevel
 from wlhn.data.readers.attributes import collected, edge_attributes, node_attributes
 from wlhn.data.readers.encode import Targets, encode_split, encode_targets
 from wlhn.data.readers.limits import check_text
-from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table, read_table, table_notes
+from wlhn.data.readers.table_notes import table_notes
+from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table, read_table
 from wlhn.data.readers.text import quoted
 from wlhn.data.readers.values import shown
 from wlhn.errors import InputError

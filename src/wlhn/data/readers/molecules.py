@@ -21,7 +21,8 @@ from wlhn.data.readers.archive import bar_options
 from wlhn.data.readers.encode import encode_split, encode_targets, labelled_only
 from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.ogb import ATOM_CATEGORIES
-from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table, read_table, table_notes
+from wlhn.data.readers.table_notes import table_notes
+from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table, read_table
 from wlhn.data.readers.values import named, shown
 from wlhn.data.splits import Split
 from wlhn.errors import InputError

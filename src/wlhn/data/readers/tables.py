@@ -17,7 +17,7 @@ data.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -26,10 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wlhn.data.dataset import Column, Role, TaskChoice
+from wlhn.data.readers.column_names import ENDS, NAMES, known_ends, plain
 from wlhn.data.readers.pieces import read_text_table, separator_of
 from wlhn.data.readers.values import are_classes, categories_of, is_numeric, name_of, named, shown, stands_for, typed
 from wlhn.errors import InputError
-from wlhn.words import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,25 +83,8 @@ class ReadOptions:
 
 
 DEFAULTS = ReadOptions()
-
-
-ENDS: tuple[Role, Role] = ("from", "to")
-END_NAMES = (  # as `plain` has them; the last pair may mean anything but in a table of edges
-    *(("source", "target"), ("sourceid", "targetid"), ("sourcenode", "targetnode"), ("src", "dst"), ("src", "dest")),
-    *(("from", "to"), ("fromid", "toid"), ("fromnode", "tonode"), ("fromnodeid", "tonodeid"), ("u", "v")),
-    *(("head", "tail"), ("start", "end"), ("node1", "node2"), ("nodeid1", "nodeid2"), ("id1", "id2")),
-    *(("nodeu", "nodev"), ("nodea", "nodeb"), ("vertex1", "vertex2"), ("a", "b")),
-)
-NAMES: dict[Role, tuple[str, ...]] = {
-    "id": ("id", "node", "nodeid", "name", "molid", "graph", "graphid", "file", "filename"),
-    "from": tuple(pair[0] for pair in END_NAMES),
-    "to": tuple(pair[1] for pair in END_NAMES),
-    "smiles": ("smiles",),
-    "split": ("split",),
-    "target": ("target", "label", "class", "y"),
-}
-NAMELESS = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")  # as pandas writes or reads an index
 ROW_NUMBERS = "counts the rows"
+NAMELESS = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")  # as pandas writes or reads an index
 ROLES = get_args(Role)
 
 
@@ -258,34 +241,12 @@ def infer_columns(
     return tuple(sorted(columns, key=lambda column: place.get(column.name, len(place))))
 
 
-def plain(name: str) -> str:
-    """A column's name as names are compared.
-
-    >>> plain("Node_ID")
-    'nodeid'
-    """
-    return re.sub(r"[\s_-]", "", name).casefold()
-
-
 def _counts_rows(values: pd.Series) -> bool:
     """Whether a column has no name and holds 0, 1, 2, … or 1, 2, 3, …"""
     if not NAMELESS.fullmatch(str(values.name)) or not is_numeric(values) or values.isna().any() or values.empty:
         return False
     first = values.iloc[0]
     return first in (0, 1) and bool((values.to_numpy() == np.arange(first, first + len(values))).all())
-
-
-def known_ends(names: Collection[str], sides: Sequence[int] = (0, 1)) -> dict[str, Role]:
-    """The columns among these whose names say that they are the two ends of edges, or one of them.
-
-    >>> known_ends(["weight", "Node_2", "Node_1"]), known_ends(["source", "to"])
-    ({'Node_1': 'from', 'Node_2': 'to'}, {})
-    """
-    place = {plain(name): name for name in reversed(list(names))}
-    for pair in END_NAMES:
-        if all(pair[side] in place for side in sides):
-            return {place[pair[side]]: ENDS[side] for side in sides}
-    return {}
 
 
 def _ends(free: Sequence[str], told: Container[Role]) -> dict[str, Role]:
@@ -295,62 +256,6 @@ def _ends(free: Sequence[str], told: Container[Role]) -> dict[str, Role]:
     if not known and len(free) == len(sides):
         return {name: ENDS[side] for name, side in zip(free, sides, strict=True)}
     return known
-
-
-def position_notes(table: Table, options: ReadOptions) -> tuple[str, ...]:
-    """Which columns were taken for what they are by their position, since neither names nor the user say it."""
-    told = {*options.roles, *(column.name for column in options.like)}
-    taken = {
-        column.name: column.role
-        for column in table.columns
-        if column.name not in told and plain(column.name) not in NAMES.get(column.role, (plain(column.name),))
-    }
-    if not taken:
-        return ()
-    what = listed(f"'{shown(name)}' as {role}" for name, role in taken.items())
-    other = " ".join(f"--role NAME={role}" for role in taken.values())
-    return (f"{table.path.name}: taken by position: {what} (`{other}` says otherwise)",)
-
-
-def table_notes(tables: Iterable[Table]) -> tuple[str, ...]:
-    """What is missing among the features and what is done about it; which columns are numbers but for a few cells, and
-    which count rows.
-    """
-    parts, others = [], []
-    for table in tables:
-        counts = [column.name for column in table.columns if column.detail == ROW_NUMBERS]
-        others += [f"{table.path.name}: '{name}' counts the rows, so it is ignored" for name in counts]
-        others += [said for column in table.columns if (said := _almost_numbers(table, column))]
-        for column in table.columns:
-            gaps = int(table.frame[column.name].isna().sum()) if column.is_feature else 0
-            if gaps:
-                how = "the training mean and an indicator" if column.kind == "numeric" else "a category of their own"
-                what = "edges" if column.edge else "rows"
-                parts.append(f"'{column.name}' of {gaps:,} of {len(table.frame):,} {what} ({how})")
-    return (*([f"missing values are filled: {', '.join(parts)}"] if parts else []), *others)
-
-
-def _almost_numbers(table: Table, column: Column) -> str:
-    """A sentence about a column that one cell, or a tenth of them at most, keeps from being numbers; else nothing."""
-    import pandas as pd
-
-    values = table.frame[column.name]
-    inferred = column.kind == "categories" or (column.role == "ignored" and column.detail)
-    if not inferred or column.role == "category" or is_numeric(values):
-        return ""
-    known = values.dropna().astype(str)
-    different = pd.Series(known.unique())
-    words = different[pd.to_numeric(different, errors="coerce").isna()]
-    if not 0 < len(words) < len(different):
-        return ""
-    odd = np.flatnonzero(values.astype(str).isin(words) & values.notna())
-    if len(odd) > max(1, len(known) // 10) or len(known) < 5:
-        return ""
-    return (
-        f"column '{column.name}': {len(known) - len(odd):,} of {len(known):,} values are numbers, but not "
-        f"'{shown(values.iloc[odd[0]])}' ({table.at(int(odd[0]))}), so all were taken as text; "
-        "leave the cell empty if its value is unknown"
-    )
 
 
 def _describe(values: pd.Series, name: str, role: Role, task: TaskChoice | None, *, fixed: bool) -> Column:
