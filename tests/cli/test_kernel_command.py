@@ -53,6 +53,23 @@ def test_features_and_their_names(tmp_path: Path) -> None:
     assert about["y"] == load("MUTAG").y.tolist()
 
 
+def test_directions_of_files_are_read_where_they_count(tmp_path: Path) -> None:
+    (tmp_path / "roads.csv").write_text("source,target\na,b\nb,c\n")
+    for flags, colours in ([], [1, 2]), (["--directed"], [1, 3]):
+        document = json.loads(
+            wlhn("kernel", tmp_path / "roads.csv", "--start", "uniform", "-T", 1, *flags, "--json").out
+        )
+        assert document["colours"] == colours
+        assert document["directed"] == bool(flags)
+
+
+def test_numbers_that_do_not_count_are_told(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("id,age,club\na,3.5,x\nb,4.5,y\n")
+    (tmp_path / "edges.csv").write_text("source,target\na,b\n")
+    assert "--start features" in wlhn("kernel", tmp_path).err
+    assert "--start features" not in wlhn("kernel", tmp_path, "--start", "degree").err
+
+
 def test_several_targets_stand_beside_features_and_one_file_is_not_there_without_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,7 @@
 """What is said about the reading of data is obeyed or refused, whatever the format."""
 
 import gzip
+import re
 from pathlib import Path
 from typing import Any
 
@@ -59,3 +60,11 @@ def test_sets_that_are_made_have_the_task_they_have() -> None:
         assert load(name, task=task).task == task  # type: ignore[arg-type]
         with pytest.raises(InputError, match=f"{name}: its targets are .*; leave out `--task {other}`"):
             load(name, task=other)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("said", [{"task": "regression"}, {"missing": "?"}])
+def test_edges_alone_refuse_what_is_said_of_targets(tmp_path: Path, said: dict[str, Any]) -> None:
+    (tmp_path / "roads.csv").write_text("source,target\na,b\n")
+    ((flag, value),) = said.items()
+    with pytest.raises(InputError, match=rf"roads.csv: .* no targets; leave out `--{flag} {re.escape(value)}`"):
+        load(tmp_path / "roads.csv", **said)

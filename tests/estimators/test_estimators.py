@@ -199,6 +199,13 @@ def test_items_without_a_target_are_answered_for_but_not_learned_from(data: Data
     np.testing.assert_array_equal(nodes.predict_proba(bare), by_position.predict_proba(bare))
 
 
+def test_classes_are_no_numbers_and_numbers_no_classes(data: Dataset) -> None:
+    with pytest.raises(InputError, match=r"a regressor needs numbers, and the targets of .* are classes"):
+        GraphRegressor(epochs=1).fit(data)
+    with pytest.raises(InputError, match=r"a classifier needs classes, and the targets of .* are regression"):
+        GraphClassifier(epochs=1).fit(replace(data, task="regression", classes=()))
+
+
 def test_scores_are_against_the_classes_that_were_learned(data: Dataset) -> None:
     named = as_dataset(data.graphs, [None, *(-1 if k else 1 for k in data.y[1:])])
     classifier = GraphClassifier(**SMALL | {"epochs": 5}).fit(named)

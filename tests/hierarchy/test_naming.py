@@ -26,6 +26,17 @@ def test_no_two_colours_of_mutag_read_alike() -> None:
     assert "C (3× C (2× C))" in colour_names(hierarchy, 2, node_names(mutag))
 
 
+@pytest.mark.parametrize("edge_labels", [False, True])
+def test_no_two_directed_colours_read_alike(edge_labels: bool) -> None:
+    graph = nx.gnp_random_graph(40, 0.05, seed=1, directed=True)
+    nx.set_edge_attributes(graph, {(u, v): (u + v) % 2 for u, v in graph.edges}, "label")
+    hierarchy = wlhn.refine(graph, 3, "uniform", edge_labels, directed=True)
+    for t in range(4):
+        assert len(set(colour_names(hierarchy, t))) == hierarchy.num_colours[t]
+    lengths = {name.count("→") + name.count("←") for name in colour_names(hierarchy, 2)}
+    assert max(lengths) > 1
+
+
 def test_a_name_says_what_stands_around_every_node_that_has_it() -> None:
     mutag = load("MUTAG")
     atoms, hierarchy = node_names(mutag), wlhn.refine(mutag.graphs, 1, "label")

@@ -1,5 +1,6 @@
 """Transformers: scikit-learn's own checks and tools, new graphs as if they had been there from the start, bad input."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +45,11 @@ def data() -> Dataset:
 
 @pytest.fixture(scope="module")
 def odd() -> Graphs:
-    """Graphs with labels, numbers, and labels of edges; no two alike."""
+    """Graphs with labels, numbers, and labels of edges, some with directions; no two alike."""
     rng = np.random.default_rng(0)
     made = []
     for k in range(30):
-        graph = nx.gnp_random_graph(int(rng.integers(2, 12)), 0.3, seed=k)
+        graph = nx.gnp_random_graph(int(rng.integers(2, 12)), 0.3, seed=k, directed=k % 3 == 0)
         nx.set_node_attributes(graph, {v: int(rng.integers(4)) for v in graph}, "label")
         nx.set_node_attributes(graph, {v: rng.normal(size=2).tolist() for v in graph}, "x")
         nx.set_edge_attributes(graph, {e: int(rng.integers(2)) for e in graph.edges}, "label")
@@ -64,6 +65,8 @@ SETTINGS: list[dict[str, Any]] = [
     {"start": ("label", 1), "bins": 3},
     {"start": "features", "binning": "k-means", "bins": 5},
     {"edge_labels": True},
+    {"directed": True},
+    {"directed": True, "edge_labels": True},
 ]
 
 
@@ -86,6 +89,47 @@ def test_new_graphs_are_as_if_they_had_been_there(kind: Any, parameters: dict[st
     np.testing.assert_allclose(square, everything[np.ix_(fitted, fitted)], rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(block, everything[np.ix_(new, fitted)], rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(kernel.transform(odd.select(fitted)), square, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", KERNELS, ids=lambda kind: kind.__name__)
+def test_directions_count_where_they_are_asked_for(kind: Any) -> None:
+    """Two edges out of a node or two into it: with directions the middle differs at depth 1, and so do the ends."""
+    graphs = [nx.DiGraph([(0, 1), (0, 2)]), nx.DiGraph([(1, 0), (2, 0)])]
+    kernel = kind(depth=1, start="uniform", directed=True, normalise=False)
+    alike = kernel.fit_transform(graphs)
+    assert alike[0, 1] == {"WLKernel": 9, "OptimalAssignmentKernel": 3, "TreeWasserstein": 6}[kind.__name__]
+    both_ways = [graph.to_undirected() for graph in graphs]
+    same = kind(depth=1, start="uniform", directed=True, normalise=False).fit_transform(both_ways)
+    assert same[0, 1] == same[0, 0]
+
+
+@pytest.mark.parametrize("kind", KERNELS, ids=lambda kind: kind.__name__)
+def test_one_hot_columns_are_labels(kind: Any, odd: Graphs) -> None:
+    """As PyG keeps them, alone or after numbers; several groups are several labels."""
+    label = np.asarray(odd.node_label)
+    numbers = np.random.default_rng(1).normal(size=(len(label), 2))
+    expected = kind(3, start="label").fit_transform(odd)
+    for x in (np.eye(4)[label], np.hstack([numbers, np.eye(4)[label]])):
+        unlabelled = to_pyg(Graphs(**vars(odd) | {"x": x, "node_label": None}))
+        np.testing.assert_array_equal(kind(3).fit_transform(unlabelled), expected)
+    two = np.stack([label, label % 2 + odd.degree % 2], axis=1)
+    groups = Graphs(**vars(odd) | {"x": np.hstack([np.eye(4)[two[:, 0]], np.eye(3)[two[:, 1]]]), "node_label": None})
+    coded = Graphs(**vars(odd) | {"x": two, "node_label": None})
+    np.testing.assert_array_equal(kind(3).fit_transform(groups), kind(3).fit_transform(coded))
+
+
+def test_features_of_one_hot_columns_are_called_by_their_number() -> None:
+    graphs = [Graphs.from_edges([[0, 1], [1, 0]], x=[[1.0, 0.0, 0.5], [0.0, 1.0, 0.2]])]
+    assert WLFeatures(1).fit(graphs).get_feature_names_out().tolist() == ["0.0 1", "0.1 0", "1.0 1 (0)", "1.1 0 (1)"]
+
+
+def test_numbers_that_do_not_count_are_told() -> None:
+    graphs = [Graphs.from_edges([[0, 1], [1, 0]], x=[[1.0, 0.3], [0.0, 1.0]])]
+    with pytest.warns(UserWarning, match=r"start from their degrees.*start='features'"):
+        WLKernel().fit(graphs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        WLKernel(start="degree").fit(graphs)
 
 
 @pytest.mark.parametrize("code", ["counts", "thermometer"])

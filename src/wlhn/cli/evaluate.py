@@ -12,6 +12,7 @@ from wlhn.cli.common import options
 from wlhn.cli.common.options import DataFlags
 from wlhn.cli.common.output import Json, note, print_json, print_table, progress
 from wlhn.errors import InputError
+from wlhn.words import counted
 
 if TYPE_CHECKING:
     from wlhn.evaluation.outcome import Outcome, ValidationOutcome
@@ -139,7 +140,7 @@ def _print(outcome: Outcome) -> None:
     print_table(title, ("split", "validation", f"test {metric}", "chosen settings"), rows)
     typer.echo(
         f"Test {metric}: {in_words(outcome)} "
-        f"({outcome.work.jobs} runs, {outcome.work.seconds:.0f} s of work, splits {plan.splits_hash})"
+        f"({counted(outcome.work.jobs, 'run')}, {outcome.work.seconds:.0f} s of work, splits {plan.splits_hash})"
     )
     spreads = [(other, outcome.spread_of(key)) for key, other in METRICS.items() if key != metric]
     more = [f"{m.name} {m.shown(found[0])} ± {m.shown(found[1])}" for m, found in spreads if found is not None]
@@ -149,10 +150,10 @@ def _print(outcome: Outcome) -> None:
         visited = outcome.visited
         typer.echo(
             f"The search tried {visited.per_split} of the grid's {visited.grid} settings on each split, "
-            f"{visited.in_all} in all; {visited.stopped} runs were stopped early."
+            f"{visited.in_all} in all; {counted(visited.stopped, 'run')} stopped early."
         )
     if outcome.broken_runs:
-        typer.echo(f"Numbers broke down in {outcome.broken_runs} runs; their best epochs before that count.")
+        typer.echo(f"Numbers broke down in {counted(outcome.broken_runs, 'run')}; their best epochs before that count.")
 
 
 def _print_validation(outcome: ValidationOutcome) -> None:

@@ -10,12 +10,13 @@ import numpy as np
 import typer
 
 from wlhn.cli.common.options import Data, DataFlags, given_by_user, with_flags
-from wlhn.cli.common.output import Json, print_json, print_values, progress, working
-from wlhn.cli.tree import EdgeLabels, check_suffix
+from wlhn.cli.common.output import Json, note, print_json, print_values, progress, working
+from wlhn.cli.tree import Directed, EdgeLabels, check_suffix
 from wlhn.errors import InputError
 from wlhn.files import replacing, write_json
 from wlhn.options.checks import check_choice
 from wlhn.options.training import BINNINGS, InputOptions
+from wlhn.words import counted
 
 if TYPE_CHECKING:
     from wlhn.data import Dataset
@@ -40,6 +41,7 @@ def kernel(
         ),
     ] = None,
     edge_labels: EdgeLabels = False,
+    directed: Directed = False,
     weights: Annotated[str | None, typer.Option(help="Weights of depths 0, 1, …, with commas between; all 1.")] = None,
     normalise: Annotated[
         bool | None,
@@ -72,11 +74,12 @@ def kernel(
         if only != kind and given_by_user(context, name):
             raise InputError(f"--{name.replace('_', '-')} belongs to --kind {only}; leave it out with --kind {kind}")
     with working(f"reading {data}"):
-        dataset = reading.load_with_notes(data)
+        dataset = reading.load_with_notes(data, directed=directed or None)
     parameters = {
         "depth": depth,
-        "start": None if start is None else _columns(start, dataset),
+        "start": _columns(start, dataset) if start else None if continuous else _default(dataset),
         "edge_labels": edge_labels,
+        "directed": directed,
         "weights": None if weights is None else _numbers(weights),
         "normalise": kind != "features" if normalise is None else normalise,
         "binning": binning,
@@ -92,7 +95,7 @@ def kernel(
     if json:
         print_json({"name": dataset.name, "kind": kind, "graphs": len(dataset.graphs)} | document)
     else:
-        print_values(f"{dataset.name}: {len(dataset.graphs):,} graphs, {kind}", "", document)
+        print_values(f"{dataset.name}: {counted(len(dataset.graphs), 'graph')}, {kind}", "", document)
 
 
 def _matrix(dataset: Dataset, kind: str, parameters: dict[str, Any], out: Path | None) -> dict[str, Any]:
@@ -146,6 +149,16 @@ def _described(
     start = made.attributes_ if continuous else made.start_.columns
     colours = None if continuous else made.hierarchy_.num_colours
     return parameters | {"start": list(start) or ["uniform"], "colours": colours}
+
+
+def _default(dataset: Dataset) -> Any:
+    """What nodes start from without --start; numbers that do not count are told."""
+    from wlhn.data.columns import default_start
+
+    start = default_start(dataset.graphs, dataset.columns)
+    if start == "degree" and dataset.graphs.x is not None:
+        note("Features of nodes are numbers, so nodes start from their degrees; --start features counts them in bins.")
+    return start
 
 
 def _columns(text: str, dataset: Dataset) -> Any:

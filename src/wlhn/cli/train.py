@@ -57,7 +57,7 @@ def train(
     chosen = None
     if split is not None:
         if split >= len(dataset.splits):
-            raise InputError(f"--split {split}: {dataset.name} came with {len(dataset.splits)} splits")
+            raise InputError(f"--split {split}: {dataset.name} came with {counted(len(dataset.splits), 'split')}")
         chosen = dataset.splits[split]
     if not json and dataset.task != "none":  # without targets there is an error to come, and nothing to announce
         typer.echo(f"{dataset.name}: {dataset.level} {dataset.task}, {dataset.graphs!r}; training {settings.model}")

@@ -18,6 +18,7 @@ from wlhn.cli.common.output import Json, print_json, print_table, print_values, 
 from wlhn.errors import InputError
 from wlhn.files import replacing
 from wlhn.options.checks import check_at_least, check_choice
+from wlhn.words import counted
 
 if TYPE_CHECKING:
     from wlhn.data import Dataset
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from wlhn.hierarchy import Hierarchy
 
 EdgeLabels = Annotated[bool, typer.Option("--edge-labels", help="Count neighbours with the labels of their edges.")]
+Directed = Annotated[bool, typer.Option("--directed", help="Distinguish in-neighbours from out-neighbours.")]
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class TreeFlags:
         self, data: str, reading: DataFlags, rounds: int | None, directed: bool = False
     ) -> tuple[Dataset, Hierarchy]:
         """A data set and its hierarchy; files that leave it open are read as `directed` too."""
-        from wlhn.data.dataset import default_start
+        from wlhn.data.columns import default_start
         from wlhn.hierarchy import refine
 
         with working(f"reading {data}"):
@@ -65,9 +67,7 @@ def hierarchy(
         int | None, typer.Option("--rounds", "-T", help="Rounds of refinement.", show_default="until none splits")
     ] = None,
     tree: TreeFlags,
-    directed: Annotated[
-        bool, typer.Option("--directed", help="Distinguish in-neighbours from out-neighbours.")
-    ] = False,
+    directed: Directed = False,
     out: Annotated[Path | None, typer.Option(help="Write the hierarchy to this file (.npz).")] = None,
     reading: DataFlags,
     json: Json = False,
@@ -232,7 +232,7 @@ def _embed_with_run(run: Path, data: str, out: Path | None, reading: DataFlags, 
     if json:
         print_json({"out": str(out), "nodes": graphs.num_nodes, "graphs": len(graphs), "arrays": shapes})
         return
-    typer.echo(f"Points of {graphs.num_nodes} nodes and {len(graphs)} graphs written to {out}:")
+    typer.echo(f"Points of {counted(graphs.num_nodes, 'node')} and {counted(len(graphs), 'graph')} written to {out}:")
     for name, shape in shapes.items():
         typer.echo(f"  {name} {tuple(shape)}")
 

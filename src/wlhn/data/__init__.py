@@ -1,7 +1,8 @@
 """Data sets: TU, node, molecule, synthetic and the user's own; features, splits, cache."""
 
 from wlhn.data.audit import Audit, audit
-from wlhn.data.dataset import Column, Dataset
+from wlhn.data.columns import Column
+from wlhn.data.dataset import Dataset
 from wlhn.data.features import Encoding, encoding, features
 from wlhn.data.load import load
 from wlhn.data.memory import as_dataset

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Dataset, labels_of
+from wlhn.data.columns import labels_of
+from wlhn.data.dataset import Dataset
 from wlhn.data.readers.graph_files import GRAPH_FILES
 from wlhn.data.readers.ogb import ATOM_CATEGORIES
 from wlhn.errors import InputError

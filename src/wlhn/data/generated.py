@@ -17,7 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset, class_indices
+from wlhn.data.columns import Column
+from wlhn.data.dataset import Dataset, class_indices
 from wlhn.data.splits import PARTS, Split, random_splits
 from wlhn.graphs import as_graphs
 

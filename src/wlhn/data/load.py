@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from wlhn.data.cache import cached
-from wlhn.data.dataset import Column, Dataset, Role, TaskChoice
+from wlhn.data.columns import Column, Role
+from wlhn.data.dataset import Dataset, TaskChoice
 from wlhn.data.download import fetch
 from wlhn.data.readers import geom_gcn as nodes
 from wlhn.data.readers import ogb, tu
@@ -107,6 +108,9 @@ def _smiles(path: Path, o: ReadOptions) -> Dataset:
 
 
 def _edge_table(path: Path, o: ReadOptions) -> Dataset:
+    for flag, given in (("task", o.task), ("missing", o.missing)):
+        if given:
+            raise InputError(f"{path}: a table of edges alone has no targets; leave out `--{flag} {given}`")
     return cached(
         lambda: read_edge_table(path, o),
         sources=[path],

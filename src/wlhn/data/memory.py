@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wlhn.data.dataset import Column, Dataset, Role, TargetLevel, TaskChoice, labels_of
+from wlhn.data.columns import Column, Role, labels_of
+from wlhn.data.dataset import Dataset, TargetLevel, TaskChoice
 from wlhn.data.readers.attributes import edge_attributes, listed_edges, node_attributes
 from wlhn.data.readers.edges import both_ways, origin
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets, labelled_only

@@ -15,7 +15,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Dataset, zero_one_columns
+from wlhn.data.columns import zero_one_columns
+from wlhn.data.dataset import Dataset
 from wlhn.data.features import Encoding, Filling, encoding_for, fill
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs

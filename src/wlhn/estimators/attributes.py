@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from wlhn.data.dataset import feature_places
+from wlhn.data.columns import feature_places
 from wlhn.data.readers.values import named
 from wlhn.errors import InputError
 from wlhn.graphs.convert import instance_of

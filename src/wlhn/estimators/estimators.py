@@ -80,7 +80,11 @@ class _Regressor(RegressorMixin, GraphEstimator):
         """Learn numbers, one or several for each item; graphs, gaps in y, and `nodes` as in classifiers."""
         if y is None:
             data = own_targets(graphs, self._level, "regression")
-            data = with_numbers(data, data.y)
+            if data.task != "regression":
+                raise InputError(
+                    f"fit: a regressor needs numbers, and the targets of {data.name} are classes; to learn whole "
+                    "numbers as such, load them with task='regression'"
+                )
         else:
             data = with_numbers(graphs_of(graphs, self._level), flat(y, self._level))
         return self._fit(data, nodes)

@@ -29,7 +29,8 @@ def as_graphs(source: Any) -> Graphs:
     Accepts `Graphs`; PyG `Data`, `Batch`, data sets, loaders and lists of them; networkx graphs and lists of them (node
     attributes "label" and "x", edge attributes "label" and "edge_attr" are kept; `wlhn.data.as_dataset` makes columns
     of all others); scipy sparse matrices, whose entries a_ij ≠ 0 are edges i → j; arrays of edges (2, m); and lists,
-    1-d object arrays or whatever else gives such graphs one by one.
+    1-d object arrays or whatever else gives such graphs one by one. Edges are taken as they are given, self-loops and
+    parallel ones too, which `wlhn.data.load` leaves out of files.
 
     >>> import networkx as nx
     >>> as_graphs([nx.path_graph(3), nx.star_graph(["hub", "a", "b"])])

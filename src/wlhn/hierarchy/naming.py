@@ -43,6 +43,8 @@ def colour_names(
     ['H (N)', 'N (H, 2× O)', 'O (N)']
     >>> colour_names(wlhn.refine(nx.path_graph(7), 3), 3)
     ['degree 1 (d2)', 'degree 2 (2× d2 (d2))', 'degree 2 (d2 (d1), d2 (d2))', 'degree 2 (d1, d2)']
+    >>> colour_names(wlhn.refine(nx.path_graph("ab", nx.DiGraph), 1, ["a", "b"], directed=True), 1)
+    ['a (→ b)', 'b (← a)']
     """
     if not 0 <= t <= hierarchy.depth:
         raise InputError(f"depth: expected 0 to {hierarchy.depth}, found {t}")
@@ -126,8 +128,8 @@ class _Words:
                 left, back = (n - 1, -1) if v == back else (n, back)
                 if left:
                     word = self.short[self._ancestor(t - 1, v, self.floor)] + self._around(t - 1, v, reach - 1, ahead)
-                    edge = _edge(self.hierarchy, e)
-                    times[f"{word} by {edge}" if edge else word] += left
+                    arrow, label = _edge(self.hierarchy, e)
+                    times[arrow + word + (f" by {label}" if label else "")] += left
             self.pieces[key] = f" ({_listed(times)})" if times else ""
         return self.pieces[key]
 
@@ -150,9 +152,13 @@ def _natural(word: str) -> list[Any]:
     return [int(part) if k % 2 else part for k, part in enumerate(re.split(r"(\d+)", word))]
 
 
-def _edge(hierarchy: Hierarchy, code: int) -> str:
-    """What the edge by which a neighbour comes stands for, or nothing."""
-    return "" if hierarchy.edge_values is None else str(hierarchy.edge_values[code].tolist())
+def _edge(hierarchy: Hierarchy, code: int) -> tuple[str, str]:
+    """(an arrow to or from the neighbour, the label) of the edge by which it comes; empty where edges have none."""
+    arrow = ""
+    if hierarchy.directed:
+        code, out = divmod(code, 2)
+        arrow = "→ " if out else "← "
+    return arrow, "" if hierarchy.edge_values is None else str(hierarchy.edge_values[code].tolist())
 
 
 def _alike(name: dict[int, str]) -> list[int]:

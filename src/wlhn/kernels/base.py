@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from wlhn.data.dataset import Dataset, default_start
+from wlhn.data.columns import default_start
+from wlhn.data.dataset import Dataset
 from wlhn.data.features import Filling, fill
 from wlhn.graphs import Graphs
 from wlhn.hierarchy import refine
@@ -23,6 +25,10 @@ from wlhn.options.checks import check_whole
 from wlhn.options.training import BINNINGS, InputOptions
 
 Array = NDArray[Any]
+IGNORED_NUMBERS = (
+    "nodes start from their degrees, as their features are numbers and no categories; start='features' counts them in "
+    "bins, start='degree' is what is done now"
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -37,6 +43,7 @@ class TreeTransformer(TransformerMixin, BaseEstimator):
     _: KW_ONLY
     start: Any = None
     edge_labels: bool = False
+    directed: bool = False
     weights: Any = None
     binning: str = BINNINGS[0]
     bins: int = InputOptions.bins
@@ -49,9 +56,15 @@ class TreeTransformer(TransformerMixin, BaseEstimator):
         self.edge_filling_ = None if numbers is None else Filling.of(numbers)
         read = self._filled(read)
         names = value_names(graphs, read, self.columns_)
-        start = default_start(read, self.columns_) if self.start is None else self.start
+        start = self.start
+        if start is None:
+            start = default_start(read, self.columns_)
+            if start == "degree" and read.x is not None:
+                warnings.warn(IGNORED_NUMBERS, stacklevel=3)
         self.start_ = Start.fit(read, start, self.binning, self.bins, names)
-        self.hierarchy_ = refine(read, int(self.depth), self.start_.values(read), bool(self.edge_labels))
+        self.hierarchy_ = refine(
+            read, int(self.depth), self.start_.values(read), bool(self.edge_labels), bool(self.directed)
+        )
         self.counts_ = ColourCounts.of(self.hierarchy_)
         return self.counts_
 
@@ -60,7 +73,7 @@ class TreeTransformer(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "hierarchy_")
         new = self._filled(read_graphs(graphs, self.columns_)[0])
         values = self.start_.values(new)
-        refined = refine(new, self.hierarchy_.depth, values, bool(self.edge_labels))
+        refined = refine(new, self.hierarchy_.depth, values, bool(self.edge_labels), bool(self.directed))
         return ColourCounts.of_new(self.hierarchy_, refined)
 
     def _filled(self, graphs: Graphs) -> Graphs:

@@ -20,6 +20,7 @@ from scipy import sparse
 from wlhn.errors import InputError
 from wlhn.hierarchy import Hierarchy
 from wlhn.kernels.matching import match, prune
+from wlhn.words import counted
 
 Array = NDArray[Any]
 
@@ -75,7 +76,7 @@ class ColourCounts:
         return ColourCounts(matrix, first, np.array(first_unseen))
 
     def __repr__(self) -> str:
-        return f"ColourCounts({len(self)} graphs, colours per depth {np.diff(self.first).tolist()})"
+        return f"ColourCounts({counted(len(self), 'graph')}, colours per depth {np.diff(self.first).tolist()})"
 
     def __len__(self) -> int:
         return int(self.matrix.shape[0])

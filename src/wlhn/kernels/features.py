@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from wlhn.data.dataset import labels_of
+from wlhn.data.columns import labels_of
 from wlhn.hierarchy import colour_names
 from wlhn.kernels.base import TreeTransformer
 from wlhn.kernels.colour_counts import ColourCounts
@@ -30,8 +30,8 @@ class WLFeatures(TreeTransformer):
     """Colours of graphs as columns of a sparse matrix, depth by depth: for linear machines, where graphs are many.
 
     Products of rows are the WL subtree kernel (`code="counts"`) or the optimal assignment kernel (`"thermometer"`),
-    normalised or not, of any two graphs of which one was fitted. `depth`, `start`, `edge_labels`, `binning` and `bins`
-    are those of `WLKernel`.
+    normalised or not, of any two graphs of which one was fitted. `depth`, `start`, `edge_labels`, `directed`, `binning`
+    and `bins` are those of `WLKernel`.
 
     Args:
         weights: one number for each depth, by whose root its columns are multiplied; None: all 1.

@@ -32,6 +32,9 @@ def match(fitted: Hierarchy, new: Hierarchy) -> list[Array]:
     edge_code: Array = np.empty(0, np.int32)
     if fitted.edge_values is not None and new.edge_values is not None:
         edge_code = look_up("edge_labels", new.edge_values, fitted.edge_values, len(new.edge_values))
+    if fitted.directed:  # a code for each direction, as signatures have them
+        code = 2 * (edge_code if len(edge_code) else np.zeros(1, np.int32))
+        edge_code = np.stack([code, code + 1], axis=1).ravel()
     for t in range(1, fitted.depth + 1):
         sign = new.signature(t)
         # As nodes of a graph: colours of depth t first, then those of the depth before, which are their neighbours.
@@ -65,11 +68,12 @@ def prune(hierarchy: Hierarchy, keep: Sequence[Array]) -> tuple[Hierarchy, list[
         number[old[-1]] = np.arange(len(old[-1]), dtype=np.int32)
         rows, width = np.flatnonzero(keep[t]), max(len(old[-1]), 1)
         parent, sign = number[hierarchy.parents[t][rows]], _rows(hierarchy.signature(t), rows, number, width)
-        order = np.argsort(ascending_keys(parent, sign, width, hierarchy.edge_values is not None), kind="stable")
+        order = np.argsort(ascending_keys(parent, sign, width, hierarchy.num_edge_codes > 0), kind="stable")
         old.append(rows[order])
         parents.append(parent[order])
         signs[t] = _rows(hierarchy.signature(t), rows[order], number, width)
-    return tree_of_colours(parents, hierarchy.initial_values[old[0]], hierarchy.edge_values, signs), old
+    tree = tree_of_colours(parents, hierarchy.initial_values[old[0]], hierarchy.edge_values, signs)
+    return replace(tree, directed=hierarchy.directed), old
 
 
 def cut(hierarchy: Hierarchy, depth: int) -> Hierarchy:

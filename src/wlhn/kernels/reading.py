@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset, label_column, labels_of
+from wlhn.data.columns import Column, feature_places, label_column, labels_of, one_hot_columns
+from wlhn.data.dataset import Dataset
 from wlhn.data.display import node_names
 from wlhn.data.memory import graphs_in_memory
 from wlhn.data.readers.values import named
@@ -90,22 +91,35 @@ def _check_categories(graphs: Graphs, columns: Sequence[Column], like: Sequence[
 
 
 def value_names(source: Any, graphs: Graphs, columns: Sequence[Column]) -> dict[str | int, dict[int, str]]:
-    """What codes are called, by column: labels that were text, atoms of known sets of molecules.
+    """What codes are called, by column: labels that were text, atoms of known sets of molecules; a 0/1 column of a
+    category by that, or by its number, where it is 1.
 
     >>> from wlhn.data import load
     >>> mutag = load("MUTAG")
     >>> value_names(mutag, mutag.graphs, ())["label"][1]
     'N'
     """
+    names = _zero_one_names(graphs, columns)
     if not isinstance(source, Dataset):
-        return {"label": {code: str(name) for code, name in enumerate(labels_of(columns))}}
+        return names | {"label": {code: str(name) for code, name in enumerate(labels_of(columns))}}
     shown = node_names(source)
     named: str | int = 0 if graphs.node_label is None else "label"
     codes = graphs.node_label if named == "label" else None if graphs.x is None else graphs.x[:, 0]
     if codes is None or not shown[0]:
-        return {}
+        return names
     values, node = np.unique(codes, return_index=True)
-    return {named: dict(zip(values.tolist(), shown[node].tolist(), strict=True))}
+    return names | {named: dict(zip(values.tolist(), shown[node].tolist(), strict=True))}
+
+
+def _zero_one_names(graphs: Graphs, columns: Sequence[Column]) -> dict[str | int, dict[int, str]]:
+    if graphs.x is None:
+        return {}
+    called = {k: str(k) for k in one_hot_columns(graphs.x)}
+    for column, first, _ in feature_places(columns, graphs.x.shape[1], edge=False, labelled=False):
+        if column.kind == "categories" and first >= 0:
+            values = ("missing" if value is None else str(value) for value in column.values)
+            called |= {first + k: f"{column.name} {value}" for k, value in enumerate(values)}
+    return {k: {0: "", 1: name} for k, name in called.items()}
 
 
 def _as_fitted(codes: Array, names: tuple[Any, ...], known: tuple[Any, ...], what: str) -> Array:

@@ -45,7 +45,7 @@ class Start:
     numeric: tuple[int, ...]  # those columns of x that are not integers
     filling: Filling | None  # of these
     bins: Quantiles | KMeans | None  # of these and of what the filling puts beside them
-    names: Mapping[str | int, Mapping[int, str]] = field(default_factory=dict)  # of codes, by column
+    names: Mapping[str | int, Mapping[int, str]] = field(default_factory=dict)  # of codes, by column; "" says nothing
 
     @staticmethod
     def fit(
@@ -92,14 +92,17 @@ class Start:
         words = [self.names.get(c, {}).get(code, str(code)) for c, code in zip(plain, codes, strict=False)]
         if self.bins is not None:
             words += self._binned(codes[len(plain) :])
-        return "|".join(words) if self.columns else "·"
+        return "|".join(filter(None, words)) or "·"
 
     def _binned(self, codes: list[int]) -> list[str]:
-        """Bins in words; a number that was missing is called so, instead of by the bin of the mean."""
+        """Bins in words: by name where values have one, and a number that was missing is called so, instead of by the
+        bin of the mean."""
         assert self.bins is not None
         words = self.bins.describe(codes)
         if self.filling is None or isinstance(self.bins, KMeans):  # a cluster is called by all its numbers
             return words
+        for k, column in enumerate(self.numeric):
+            words[k] = self.names.get(column, {}).get(codes[k], words[k])
         for column, gap in zip(self.filling.gaps, codes[len(self.numeric) :], strict=True):
             words[column] = "missing" if gap else words[column]
         return words[: len(self.numeric)]

@@ -11,8 +11,10 @@ class WLKernel(MatrixTransformer):
     Args:
         depth: rounds of refinement.
         start: "uniform", "degree", "label", "features", or several of "degree", "label" and numbers of columns of x;
-            None: labels, where the graphs have them, else categorical features, else degrees.
+            None: labels, where the graphs have them, else features that are categories (integers, one-hot columns),
+            else degrees.
         edge_labels: count neighbours together with the labels of their edges.
+        directed: distinguish in-neighbours from out-neighbours.
         weights: one number for each depth; None: all 1.
         normalise: divide by √(k(G, G) k(H, H)), so that a graph's similarity to itself is 1.
         binning: how columns of x that are not integers become categories: "quantiles" of each column, or "k-means"

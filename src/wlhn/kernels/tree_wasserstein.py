@@ -26,8 +26,8 @@ Array = NDArray[Any]
 class TreeWasserstein(MatrixTransformer):
     """The Wasserstein distance of graphs in the tree of colours, or a kernel made of it.
 
-    `depth`, `start`, `edge_labels`, `binning` and `bins` are those of `WLKernel`; `continuous` has no edge labels, bins
-    or unequal weights of graphs.
+    `depth`, `start`, `edge_labels`, `directed`, `binning` and `bins` are those of `WLKernel`; `continuous` has no edge
+    labels, directions, bins or unequal weights of graphs.
 
     Args:
         weights: lengths of the tree's edges, one for each depth; None: all 1, the WL distance.
@@ -58,7 +58,7 @@ class TreeWasserstein(MatrixTransformer):
             self._fit_tree(graphs)
             return self
         usual, given = type(self)().get_params(), self.get_params()
-        for name in ("edge_labels", "normalise", "binning", "bins"):
+        for name in ("edge_labels", "directed", "normalise", "binning", "bins"):
             if given[name] != usual[name]:
                 raise InputError(f"{name}={given[name]}: continuous transport has no such thing; leave it out")
         check_depth(self.depth, self.weights)

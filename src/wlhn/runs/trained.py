@@ -17,7 +17,8 @@ from wlhn.batching.collator import Collator, run_model
 from wlhn.batching.loader import Loader
 from wlhn.batching.quotient import Quotient
 from wlhn.batching.refined import make_quotient
-from wlhn.data.dataset import Column, Dataset, TargetLevel, Task
+from wlhn.data.columns import Column
+from wlhn.data.dataset import Dataset, TargetLevel, Task
 from wlhn.data.vocabulary import Encoded, Vocabulary
 from wlhn.documents import to_json
 from wlhn.errors import InputError

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from wlhn.data import encoding, load
-from wlhn.data.dataset import Role
+from wlhn.data.columns import Role
 from wlhn.data.display import graph_position, names_as_seen
 from wlhn.data.readers.molecules import read_smiles, scaffold_split
 from wlhn.data.readers.ogb import BOND_CATEGORIES, ogb_score, read_ogb

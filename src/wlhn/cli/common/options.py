@@ -28,7 +28,7 @@ from wlhn.words import counted
 
 if TYPE_CHECKING:
     from wlhn.data import Dataset
-    from wlhn.data.dataset import Role
+    from wlhn.data.columns import Role
     from wlhn.evaluation.executor import Workers
     from wlhn.runs.trained import Trained
 

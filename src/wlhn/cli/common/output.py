@@ -20,6 +20,7 @@ from rich.table import Table
 
 from wlhn.documents import to_json
 from wlhn.evaluation.progress import Pace
+from wlhn.words import counted
 
 if TYPE_CHECKING:
     from wlhn.training.scores import Scores
@@ -73,7 +74,7 @@ def write_rows(out: Path, rows: Sequence[dict[str, Any]], as_json: bool) -> bool
         write_stream(sys.stdout, [rows], as_json=as_json)
         return True
     write_table(out, [rows])
-    note(f"{len(rows)} rows written to {out}.")
+    note(f"{counted(len(rows), 'row')} written to {out}.")
     return False
 
 

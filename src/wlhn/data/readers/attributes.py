@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Role
+from wlhn.data.columns import Role
 from wlhn.data.readers.edges import simple_graphs
 from wlhn.data.readers.encode import encode_features
 from wlhn.data.readers.limits import check_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from wlhn.data.dataset import Role
+from wlhn.data.columns import Role
 
 ENDS: tuple[Role, Role] = ("from", "to")
 END_NAMES = (  # as `plain` has them; the last pair may mean anything but in a table of edges

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset
+from wlhn.data.columns import Column
+from wlhn.data.dataset import Dataset
 from wlhn.data.readers.column_names import ENDS, NAMES, known_ends, plain
 from wlhn.data.readers.edges import simple_graphs
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset, TargetLevel, Task, available, is_known
+from wlhn.data.columns import Column
+from wlhn.data.dataset import Dataset, TargetLevel, Task, available, is_known
 from wlhn.data.readers.limits import check_text
 from wlhn.data.readers.tables import DEFAULTS, ReadOptions, Table
 from wlhn.data.readers.values import GAPS, coded, is_numeric, named, shown

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset, class_indices
+from wlhn.data.columns import Column
+from wlhn.data.dataset import Dataset, class_indices
 from wlhn.data.readers.archive import read_whole
 from wlhn.data.readers.edges import simple_graphs
 from wlhn.data.readers.limits import check_text

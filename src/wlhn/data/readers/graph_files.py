@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 
-from wlhn.data.dataset import Dataset, Role, TargetLevel
+from wlhn.data.columns import Role
+from wlhn.data.dataset import Dataset, TargetLevel
 from wlhn.data.readers.attributes import collected, edge_attributes, node_attributes
 from wlhn.data.readers.encode import Targets, encode_split, encode_targets
 from wlhn.data.readers.limits import check_text

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wlhn.data.dataset import Column, Dataset
+from wlhn.data.columns import Column
+from wlhn.data.dataset import Dataset
 from wlhn.data.readers.archive import open_gz
 from wlhn.data.readers.edges import simple_graphs
 from wlhn.data.readers.text import check_lines, read_integers

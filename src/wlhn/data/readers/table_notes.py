@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from wlhn.data.dataset import Column
+from wlhn.data.columns import Column
 from wlhn.data.readers.column_names import NAMES, plain
 from wlhn.data.readers.tables import ROW_NUMBERS, ReadOptions, Table
 from wlhn.data.readers.values import is_numeric, shown

@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Role, TaskChoice
+from wlhn.data.columns import Column, Role
+from wlhn.data.dataset import TaskChoice
 from wlhn.data.readers.column_names import ENDS, NAMES, known_ends, plain
 from wlhn.data.readers.pieces import read_text_table, separator_of
 from wlhn.data.readers.values import are_classes, categories_of, is_numeric, name_of, named, shown, stands_for, typed

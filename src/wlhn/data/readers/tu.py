@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wlhn.data.dataset import Column, Dataset, Task, TaskChoice, available, class_indices
+from wlhn.data.columns import Column
+from wlhn.data.dataset import Dataset, Task, TaskChoice, available, class_indices
 from wlhn.data.readers.archive import Archive
 from wlhn.data.readers.edges import simple_graphs
 from wlhn.data.readers.text import read_integers, read_numbers
