@@ -11,7 +11,7 @@ from wlhn.cli.common.options import Data, DataFlags, Run, with_flags
 from wlhn.cli.common.output import Json, Out, print_json, print_table, text, write_rows
 from wlhn.errors import InputError
 from wlhn.options.checks import check_choice
-from wlhn.words import shortened
+from wlhn.words import counted, shortened
 
 if TYPE_CHECKING:
     from wlhn.data import Dataset
@@ -42,6 +42,7 @@ def explain(
 ) -> None:
     """Divide a model's answer for a graph or a node among substructures (WL colours); parts add up to the answer."""
     from wlhn.data.display import graph_names, graph_position, names_as_seen, node_name, node_names, node_position
+    from wlhn.data.edge_words import edges_in_words
     from wlhn.hierarchy import colour_names
     from wlhn.inspection.explain import explain as explain_graph
     from wlhn.inspection.explain import explain_node
@@ -62,7 +63,9 @@ def explain(
     margin = explanation.margin(wanted, alone=single)
     names, ids = node_names(dataset)[explanation.positions], _ids(dataset, explanation)
     seen = names_as_seen(dataset, trained.vocabulary.nodes.inputs)[explanation.positions]
-    substructure = colour_names(explanation.hierarchy, explanation.hierarchy.depth, seen)
+    rows = explanation.edge_rows
+    edge_words = None if rows is None else edges_in_words(dataset, trained.vocabulary, rows)
+    substructure = colour_names(explanation.hierarchy, explanation.hierarchy.depth, seen, edge_words=edge_words)
     order = (-abs(margin.colour)).argsort(kind="stable")
     colours: list[dict[str, Any]] = [
         {
@@ -93,7 +96,7 @@ def explain(
         }
         print_json(document)
         return
-    rows = [
+    shown = [
         (f"{c['adds']:+.4f}", f"{c['adds_per_node']:+.4f}", c["substructure"], shortened(", ".join(c["nodes"]), 30))
         for c in colours[:top]
     ]
@@ -102,8 +105,8 @@ def explain(
     said = f", predicted: {outputs[int(explanation.output.argmax())]}{truth}" if not single else ""
     print_table(
         f"{dataset.name}, {what_it_is}{said}",
-        ("adds", "each node", f"substructure, {trained.colours.depth} rounds deep", "nodes"),
-        rows,
+        ("adds", "each node", f"substructure, {counted(trained.colours.depth, 'round')} deep", "nodes"),
+        shown,
     )
     base = "nothing seen" if explanation.own is None else "nodes on average"
     parts = {base: margin.base, "rows above": margin.colour[order[:top]].sum()}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,11 @@ SUFFIX = 6  # hexadecimal digits; more where these are not enough
 
 
 def colour_names(
-    hierarchy: Hierarchy, t: int, node_names: ArrayLike | None = None, colours: ArrayLike | None = None
+    hierarchy: Hierarchy,
+    t: int,
+    node_names: ArrayLike | None = None,
+    colours: ArrayLike | None = None,
+    edge_words: Sequence[tuple[str, str]] | None = None,
 ) -> list[str]:
     """Names of the colours of depth t, no two alike.
 
@@ -37,6 +42,8 @@ def colour_names(
             name like "degree 3" is shortened to d3. Without names nodes are called by their label or their degree, with
             empty ones by their degree.
         colours: the ones to name, by number and different from each other; all of the depth without it.
+        edge_words: for each edge code, what to write before and after a neighbour that comes by such an edge. Without
+            it, arrows in front where the hierarchy is directed, and " by LABEL" behind.
 
     >>> import networkx as nx, wlhn
     >>> colour_names(wlhn.refine(nx.star_graph(3), 1, initial=["N", "O", "O", "H"]), 1)
@@ -49,7 +56,7 @@ def colour_names(
     if not 0 <= t <= hierarchy.depth:
         raise InputError(f"depth: expected 0 to {hierarchy.depth}, found {t}")
     wanted = list(range(hierarchy.num_colours[t])) if colours is None else np.asarray(colours, int).tolist()
-    words = _Words(hierarchy, node_names)
+    words = _Words(hierarchy, node_names, edge_words)
     name = {c: words.text(t, c, 1) for c in wanted}
     unclear, reach = _alike(name), 1
     while unclear and (reach := reach + 1) <= t:
@@ -76,7 +83,7 @@ def digests(hierarchy: Hierarchy, t: int, colours: list[int]) -> dict[int, str]:
         sign, above = hierarchy.signature(s), known
         known = {}
         for c in here:
-            around = sorted((_edge(hierarchy, e), above[v], n) for v, e, n in sign.row(c))
+            around = sorted((_edge_words(hierarchy, e), above[v], n) for v, e, n in sign.row(c))
             known[c] = _hash([above[int(hierarchy.parents[s][c])], around])
     return known
 
@@ -84,7 +91,10 @@ def digests(hierarchy: Hierarchy, t: int, colours: list[int]) -> dict[int, str]:
 class _Words:
     """What to write of the colours of one hierarchy; every piece is made once."""
 
-    def __init__(self, hierarchy: Hierarchy, node_names: ArrayLike | None) -> None:
+    def __init__(
+        self, hierarchy: Hierarchy, node_names: ArrayLike | None, edge_words: Sequence[tuple[str, str]] | None
+    ) -> None:
+        self.edge_words = edge_words or [_edge_words(hierarchy, e) for e in range(max(hierarchy.num_edge_codes, 1))]
         self.hierarchy, self.floor = hierarchy, 0  # colours of the floor are a word each
         self.pieces: dict[tuple[int, int, int, int], str] = {}
         values, start = hierarchy.initial_values, hierarchy.start
@@ -128,8 +138,8 @@ class _Words:
                 left, back = (n - 1, -1) if v == back else (n, back)
                 if left:
                     word = self.short[self._ancestor(t - 1, v, self.floor)] + self._around(t - 1, v, reach - 1, ahead)
-                    arrow, label = _edge(self.hierarchy, e)
-                    times[arrow + word + (f" by {label}" if label else "")] += left
+                    before, after = self.edge_words[e]
+                    times[before + word + after] += left
             self.pieces[key] = f" ({_listed(times)})" if times else ""
         return self.pieces[key]
 
@@ -152,13 +162,13 @@ def _natural(word: str) -> list[Any]:
     return [int(part) if k % 2 else part for k, part in enumerate(re.split(r"(\d+)", word))]
 
 
-def _edge(hierarchy: Hierarchy, code: int) -> tuple[str, str]:
-    """(an arrow to or from the neighbour, the label) of the edge by which it comes; empty where edges have none."""
-    arrow = ""
+def _edge_words(hierarchy: Hierarchy, code: int) -> tuple[str, str]:
+    """What stands before and after a neighbour by the edge that it comes by."""
+    before = ""
     if hierarchy.directed:
         code, out = divmod(code, 2)
-        arrow = "→ " if out else "← "
-    return arrow, "" if hierarchy.edge_values is None else str(hierarchy.edge_values[code].tolist())
+        before = "→ " if out else "← "
+    return before, "" if hierarchy.edge_values is None else f" by {hierarchy.edge_values[code].tolist()}"
 
 
 def _alike(name: dict[int, str]) -> list[int]:

@@ -37,6 +37,7 @@ class Explanation:
     hierarchy: Hierarchy  # of these nodes alone; colours are those of its last depth
     positions: NDArray[Any]  # (nodes,) of these nodes among all
     own: int | None = None  # which of these nodes is the explained one, if it is a node
+    edge_rows: NDArray[Any] | None = None  # what the model sees of an edge, for each edge code of the hierarchy
 
     @property
     def node_colour(self) -> NDArray[Any]:
@@ -115,6 +116,7 @@ def explain(trained: Trained, graphs: Graphs, graph: int) -> Explanation:
     batch = quotient.batch([0])
     of_graph: dict[str, Any] = {
         "hierarchy": quotient.hierarchy,
+        "edge_rows": None if quotient.edge_x is None else quotient.edge_x.numpy(),
         "positions": np.arange(*graphs.node_ptr[graph : graph + 2]),
     }
     scale, shift = trained.scale.double().numpy(), trained.shift.double().numpy()
@@ -163,13 +165,15 @@ def explain_node(trained: Trained, graphs: Graphs, node: int) -> Explanation:
     scale, shift = trained.scale.double(), trained.shift.double()
     start = np.unique(x, axis=0, return_inverse=True)[1].reshape(-1) + 1
     start[0] = 0  # the node itself
+    hierarchy = refine(part, len(model.layers), start, part.edge_attr is not None)
     return Explanation(
         output=(there * scale + shift).numpy(),
         base=(mean.output * scale + shift).numpy(),
         node=(each * scale).numpy(),
-        hierarchy=refine(part, len(model.layers), start, part.edge_attr is not None),
+        hierarchy=hierarchy,
         positions=near + first,
         own=0,
+        edge_rows=hierarchy.edge_values,
     )
 
 
