@@ -16,6 +16,7 @@ from wlhn.data import load
 from wlhn.errors import InputError
 from wlhn.graphs import Graphs
 from wlhn.inspection.explain import explain
+from wlhn.inspection.explorer import explorer_document
 from wlhn.runs.run_folder import load_run
 from wlhn.runs.train import train
 from wlhn.runs.trained import Trained
@@ -132,3 +133,15 @@ def test_the_command_tables_draws_and_prints_json(mutag_run: Path, tmp_path: Pat
     assert "Lead of -1 over 1" in text.stdout
     for wrong in (["--graph", "188"], ["--graph", "7", "--class", "x"]):
         assert isinstance(invoke(app, ["explain", str(mutag_run), "MUTAG", *wrong]).exception, InputError)
+
+
+def test_bonds_that_a_model_sees_are_named(tmp_path: Path) -> None:
+    """In the table and in the explorer: nitro groups have a double and a single bond."""
+    mutag = load("MUTAG")
+    settings = Settings.of(num_layers=1, hidden_channels=8, epochs=1, edge_features=True)
+    trained = train(mutag, settings, tmp_path / "run").trained
+    shown = CliRunner().invoke(app, ["explain", str(tmp_path / "run"), "MUTAG", "--graph", "0", "--json"])
+    named = {row["substructure"]: row["nodes"] for row in json.loads(shown.output)["substructures"]}
+    assert named["O (N by double)"] == ["15"]
+    assert named["N (C by single, O by double, O by single)"] == ["14"]
+    assert "N (C by single, O by double, O by single)" in explorer_document(mutag, trained)["colours"]["name"]

@@ -6,7 +6,7 @@ no tree of colours grows: continuous features become groups of nodes first.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from wlhn.data.dataset import Dataset
 from wlhn.data.display import bond_orders, graph_names, names_as_seen, node_columns, node_names
+from wlhn.data.edge_words import edges_in_words
 from wlhn.embeddings.planar import PlanarTree, planar
 from wlhn.errors import InputError
 from wlhn.hierarchy import Hierarchy, Tree, colour_names, refine
@@ -105,15 +106,19 @@ def explorer_document(
     hierarchy = tree_of(dataset, rounds=rounds) if space is None else space.hierarchy
     learned = None if space is None else space.tree_directions()
     names, said = names_as_seen(dataset, dataset.inputs if trained is None else trained.vocabulary.nodes.inputs), []
+    edge_words = None
+    if trained is not None and space is not None and space.edge_rows is not None:
+        edge_words = edges_in_words(dataset, trained.vocabulary, space.edge_rows)
     if hangs_on_its_root(hierarchy, dataset):
         names, why = grouped(dataset)
-        hierarchy, learned, said = refine(graphs, hierarchy.depth, names), None, [why]
+        hierarchy, learned, said, edge_words = refine(graphs, hierarchy.depth, names), None, [why], None
     kept = keep_frequent(hierarchy, limit)
     order = None if learned is None else _along_first_component(learned[1][kept.node])
     disc = planar(kept.tree, order=order)
     items = node_items(dataset, trained, space, ITEMS) if dataset.level == "node" else None
     items = items or graph_items(dataset, trained, space, hierarchy, ITEMS)
-    colours = _colours(dataset, hierarchy, kept, names, disc.points.numpy(), items)
+    text = _names(hierarchy, kept, names, edge_words)
+    colours = _colours(dataset, hierarchy, kept, text, disc.points.numpy(), items)
     return {
         "title": dataset.name,
         "level": dataset.level,
@@ -203,8 +208,19 @@ def _correlation(a: NDArray[Any], b: NDArray[Any]) -> float:
     return float(np.corrcoef(a, b)[0, 1]) if a.std() > 0 and b.std() > 0 else 1.0
 
 
+def _names(
+    hierarchy: Hierarchy, kept: Kept, names: NDArray[Any], edge_words: Sequence[tuple[str, str]] | None
+) -> list[str]:
+    """What each kept colour is called."""
+    offsets, text = hierarchy.offsets, ["all nodes"] * len(kept.node)
+    for t in range(hierarchy.depth + 1):
+        first, end = np.searchsorted(kept.node, [offsets[t], offsets[t] + hierarchy.num_colours[t]])
+        text[first:end] = colour_names(hierarchy, t, names, kept.node[first:end] - offsets[t], edge_words)
+    return text
+
+
 def _colours(
-    dataset: Dataset, hierarchy: Hierarchy, kept: Kept, names: NDArray[Any], points: NDArray[Any], items: Items
+    dataset: Dataset, hierarchy: Hierarchy, kept: Kept, text: list[str], points: NDArray[Any], items: Items
 ) -> dict[str, Any]:
     """Each kept colour: where it is, how many nodes have it, whose they are, what they are like."""
     graphs, offsets = dataset.graphs, hierarchy.offsets
@@ -212,7 +228,6 @@ def _colours(
     columns = node_columns(dataset) | items.columns_per_node
     count = np.zeros(len(kept.node), np.int64)
     example = np.full(len(kept.node), -1)
-    text = ["all nodes"] * len(kept.node)
     members: list[list[int]] = [[] for _ in kept.node]
     spread = np.zeros(len(kept.node), np.int64)
     per_class = np.zeros((len(kept.node), len(dataset.classes)), np.int64)
@@ -227,9 +242,6 @@ def _colours(
             break
         order = here[np.argsort(row[here], kind="stable")]
         which, first = np.unique(row[order], return_index=True)
-        if t >= 0:
-            own = colour_names(hierarchy, t, names, kept.node[which] - offsets[t])
-            text[which[0] : which[-1] + 1] = own  # those of one depth stand side by side
         for k, nodes in zip(which.tolist(), np.split(order, first[1:]), strict=True):
             count[k], example[k] = len(nodes), nodes[0]
             inside = np.unique(graph_of[nodes])

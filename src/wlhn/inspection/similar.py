@@ -59,6 +59,7 @@ class LearnedSpace:
     def __init__(self, trained: Trained, graphs: Graphs) -> None:
         quotient = trained.quotient(graphs)
         self.graphs, self.hierarchy = graphs, quotient.hierarchy
+        self.edge_rows = None if quotient.edge_x is None else quotient.edge_x.numpy()  # for each edge code
         # In float64: seen from the root, near points that lie far out differ in the last digits of their directions.
         model, batch = copy.deepcopy(trained.model).double().eval(), quotient.batch(np.arange(len(graphs)))
         batch = replace(batch, x=_double(batch.x), edge_x=None if batch.edge_x is None else _double(batch.edge_x))
