@@ -114,7 +114,7 @@ def _edge_table(path: Path, o: ReadOptions) -> Dataset:
     return cached(
         lambda: read_edge_table(path, o),
         sources=[path],
-        options=f"edges 5 {o.directed} {o.self_loops} {_told(o)}",
+        options=f"edges 6 {o.directed} {o.self_loops} {_told(o)}",
     )
 
 

@@ -165,7 +165,7 @@ def test_an_index_that_pandas_left_in_a_table_is_no_column(tmp_path: Path) -> No
     assert load(tmp_path / "edges.parquet").graphs.num_nodes == 3
 
 
-@pytest.mark.parametrize("other", ["edge_id", "to"])
+@pytest.mark.parametrize("other", ["years", "to"])
 @pytest.mark.parametrize("ends", ["node1 node2", "start end", "Node_U Node_V", "a b", "FromNodeId ToNodeId", "src dst"])
 def test_ends_are_found_by_their_names_wherever_they_stand(tmp_path: Path, other: str, ends: str) -> None:
     edges = pd.DataFrame([[7, "x", "y"], [8, "y", "z"]], columns=[other, *ends.split()])
@@ -214,3 +214,20 @@ def test_duplicates_with_other_values_are_told_apart_from_copies(tmp_path: Path)
     said = load(tmp_path).notes
     assert "4 duplicate edges dropped" in said
     assert any("2 dropped edges had other values" in note and "`--directed`" in note for note in said)
+
+
+def test_names_of_edges_are_no_features(tmp_path: Path) -> None:
+    """Unless two are alike, or the user says otherwise."""
+    path = tmp_path / "roads.csv"
+    path.write_text("Edge_ID,source,target,km\n7,a,b,1\n9,b,c,2\n")
+    roads = load(path)
+    assert roads.graphs.edge_attr is not None
+    assert sorted(roads.graphs.edge_attr[:, 0].tolist()) == [1, 1, 2, 2]
+    assert "roads.csv: 'Edge_ID' names edges, so it is ignored" in roads.notes
+    told = load(path, roles={"Edge_ID": "feature"}).graphs.edge_attr
+    assert told is not None
+    assert told.shape == (4, 2)
+    path.write_text("edge,source,target,km\n7,a,b,1\n7,b,c,2\n")
+    repeated = load(path).graphs.edge_attr
+    assert repeated is not None
+    assert repeated.shape == (4, 2)

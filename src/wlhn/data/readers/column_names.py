@@ -22,6 +22,7 @@ NAMES: dict[Role, tuple[str, ...]] = {
     "split": ("split",),
     "target": ("target", "label", "class", "y"),
 }
+EDGE_IDS = ("id", "edge", "edgeid", "eid")  # of edges, which need no names, if no two are alike
 
 
 def plain(name: str) -> str:

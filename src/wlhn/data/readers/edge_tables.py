@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from wlhn.data.columns import Column
 from wlhn.data.dataset import Dataset
-from wlhn.data.readers.column_names import ENDS, NAMES, known_ends, plain
+from wlhn.data.readers.column_names import EDGE_IDS, ENDS, NAMES, known_ends, plain
 from wlhn.data.readers.edges import simple_graphs
 from wlhn.data.readers.encode import Targets, encode_features, encode_split, encode_targets
 from wlhn.data.readers.pieces import read_pieces, separator_of
@@ -145,11 +145,15 @@ def read_edges(
     rest = [column.name for column in found if column.is_feature]
     words = options.text_columns()
     values = pd.DataFrame(_read_values(path, rest, words, ends.shape[1]) if rest else {}, index=range(ends.shape[1]))
+    told = {*options.roles, *(column.name for column in options.like)}
+    ids = [name for name in rest if name not in told and plain(name) in EDGE_IDS and values[name].is_unique]
+    options = replace(options, roles={**options.roles, **dict.fromkeys(ids, "ignored")})
     kinds = {column.name: column for column in infer_columns(values, options.of_columns(rest))}
     columns = tuple(replace(kinds.get(column.name, column), edge=True) for column in found)
     table = Table(path, values, tuple(column for column in columns if column.name in kinds))
     label, attr = encode_features(table)
     notes = (*position_notes(as_listed, options), *table_notes([table]))
+    notes += tuple(f"{path.name}: '{shown(name)}' names edges, so it is ignored" for name in ids)
     return EdgeTable(ends, label, attr, columns, notes)
 
 
