@@ -75,9 +75,10 @@ def kernel(
             raise InputError(f"--{name.replace('_', '-')} belongs to --kind {only}; leave it out with --kind {kind}")
     with working(f"reading {data}"):
         dataset = reading.load_with_notes(data, directed=directed or None)
+    chosen = _columns(start, dataset) if start is not None else None if continuous else _default(dataset)
     parameters = {
         "depth": depth,
-        "start": _columns(start, dataset) if start else None if continuous else _default(dataset),
+        "start": chosen,
         "edge_labels": edge_labels,
         "directed": directed,
         "weights": None if weights is None else _numbers(weights),
