@@ -131,7 +131,7 @@ class ColourCounts:
         >>> import networkx as nx, wlhn
         >>> fitted = wlhn.refine([nx.path_graph(3), nx.star_graph(3)], 1)
         >>> ColourCounts.of(fitted).select([0]).pruned(fitted)
-        (Hierarchy(0 nodes, colours per depth [1, 2]), ColourCounts(1 graphs, colours per depth [1, 2]))
+        (Hierarchy(0 nodes, colours per depth [1, 2]), ColourCounts(1 graph, colours per depth [1, 2]))
         """
         there = np.bincount(self.matrix.indices, minlength=self.num_known) >= min_graphs
         tree, old = prune(hierarchy, np.split(there, self.first[1:-1]))
@@ -164,7 +164,7 @@ class ColourCounts:
 
         >>> import networkx as nx, wlhn
         >>> ColourCounts.from_arrays(ColourCounts.of(wlhn.refine(nx.star_graph(3), 1)).to_arrays())
-        ColourCounts(1 graphs, colours per depth [1, 2])
+        ColourCounts(1 graph, colours per depth [1, 2])
         """
         missing = {"ptr", "colour", "count", "first", "first_unseen"} - set(arrays)
         if missing:
