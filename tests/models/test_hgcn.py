@@ -1,6 +1,7 @@
 """HGCN's layers by geoopt, its translation of tangent vectors by points and finite differences, and its extremes."""
 
 import geoopt
+import numpy as np
 import pytest
 import torch
 from baseline_graphs import rows, sample
@@ -111,5 +112,6 @@ def test_hgcn_stays_finite_on_cornell(name: str, curvature: float) -> None:
     fitted = fit(Problem(cornell, cornell.splits[0], settings), seed=0)
     assert fitted.numerics.first_nan is None
     assert len(fitted.history) == 150
-    assert fitted.history[-1].train_loss < fitted.history[0].train_loss / 2
+    late = [epoch.train_loss for epoch in fitted.history[-10:]]  # at this step size single epochs may jump
+    assert np.median(late) < fitted.history[0].train_loss / 2
     assert all(torch.isfinite(p).all() for p in fitted.model.parameters())
