@@ -94,7 +94,7 @@ def node_names(dataset: Dataset) -> NDArray[Any]:
     (['C', 'C', 'C'], {''})
     """
     graphs = dataset.graphs
-    if _has_ogb_atoms(dataset):
+    if has_ogb_atoms(dataset):
         assert graphs.x is not None
         symbols = np.array(ELEMENTS.split())
         return symbols[graphs.x[:, 0].astype(int).clip(0, len(symbols) - 1)]
@@ -118,9 +118,9 @@ def names_as_seen(dataset: Dataset, inputs: tuple[str, ...]) -> NDArray[Any]:
     if not inputs:
         values, place = np.unique(dataset.graphs.degree, return_inverse=True)
         return np.array([f"degree {degree}" for degree in values.tolist()], str)[place]
-    if "x" in inputs and _has_ogb_atoms(dataset):
+    if "x" in inputs and has_ogb_atoms(dataset):
         return _atoms_in_words(dataset)
-    known = "label" in inputs or _has_ogb_atoms(dataset)
+    known = "label" in inputs or has_ogb_atoms(dataset)
     return node_names(dataset) if known else np.full(dataset.graphs.num_nodes, "")
 
 
@@ -168,7 +168,7 @@ def node_columns(dataset: Dataset) -> dict[str, NDArray[Any]]:
     names = node_names(dataset)
     if len(names) and names[0] != "":
         columns["label"] = names
-    if graphs.x is not None and not _has_ogb_atoms(dataset) and np.issubdtype(graphs.x.dtype, np.floating):
+    if graphs.x is not None and not has_ogb_atoms(dataset) and np.issubdtype(graphs.x.dtype, np.floating):
         numeric = [c.name for c in dataset.columns if c.role == "feature" and c.kind == "numeric" and not c.edge]
         titles = numeric if len(numeric) == graphs.x.shape[1] else [f"feature {k}" for k in range(graphs.x.shape[1])]
         columns |= {title: graphs.x[:, k] for k, title in enumerate(titles[:12])}
@@ -180,10 +180,11 @@ def bond_orders(dataset: Dataset) -> NDArray[np.float64]:
     graphs = dataset.graphs
     if dataset.name == "MUTAG" and graphs.edge_label is not None:
         return np.array(MUTAG_BONDS)[graphs.edge_label.clip(0, len(MUTAG_BONDS) - 1)]
-    if _has_ogb_atoms(dataset) and graphs.edge_attr is not None:
+    if has_ogb_atoms(dataset) and graphs.edge_attr is not None:
         return np.array(OGB_BONDS)[graphs.edge_attr[:, 0].astype(int).clip(0, len(OGB_BONDS) - 1)]
     return np.ones(graphs.num_edges)
 
 
-def _has_ogb_atoms(dataset: Dataset) -> bool:
+def has_ogb_atoms(dataset: Dataset) -> bool:
+    """Whether features of nodes are OGB's of atoms, and those of edges, if any, of bonds."""
     return dataset.categories == ATOM_CATEGORIES and dataset.graphs.x is not None

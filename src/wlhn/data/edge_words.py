@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from wlhn.data.columns import Column, feature_places, labels_of
 from wlhn.data.dataset import Dataset
-from wlhn.data.readers.ogb import ATOM_CATEGORIES, BOND_CATEGORIES
+from wlhn.data.display import MUTAG_BONDS, OGB_BONDS, has_ogb_atoms
 from wlhn.data.vocabulary import Columns, Vocabulary
 
 Array = NDArray[Any]
-MUTAG_BONDS = ("aromatic", "single", "double", "triple")  # as its README has them
-OGB_BONDS = (  # kind, stereo, whether it is conjugated; what goes without saying is empty
-    ("single", "double", "triple", "aromatic", "other"),
+ORDERS = {1.0: "single", 1.5: "aromatic", 2.0: "double", 3.0: "triple"}  # as chemists call them
+BOND_WORDS = (  # kind, stereo, whether it is conjugated; what goes without saying is empty
+    (*(ORDERS[order] for order in OGB_BONDS[:-1]), "other"),
     ("", "Z", "E", "cis", "trans", "any stereo"),
     ("", "conjugated"),
 )
@@ -47,12 +47,8 @@ def _words(dataset: Dataset, seen: Vocabulary, columns: Columns, rows: Array) ->
     if columns.known is None:
         scale, shift = np.array(columns.scale or 1.0), np.array(columns.shift or 0.0)
         return [_numbers(dataset, seen, row) for row in (rows * scale + shift).tolist()]
-    if (
-        seen.edges == "features"
-        and dataset.categories == ATOM_CATEGORIES
-        and len(columns.known) == len(BOND_CATEGORIES)
-    ):
-        called: Sequence[Sequence[str]] = OGB_BONDS
+    if seen.edges == "features" and has_ogb_atoms(dataset):
+        called: Sequence[Sequence[str]] = BOND_WORDS
     else:
         called = [_labels(dataset)] if seen.edges in ("labels", "both") else []
     return [
@@ -65,7 +61,9 @@ def _words(dataset: Dataset, seen: Vocabulary, columns: Columns, rows: Array) ->
 
 
 def _labels(dataset: Dataset) -> Sequence[str]:
-    names = MUTAG_BONDS if dataset.name == "MUTAG" else labels_of(dataset.columns, edge=True)
+    if dataset.name == "MUTAG":
+        return [ORDERS[order] for order in MUTAG_BONDS]
+    names = labels_of(dataset.columns, edge=True)
     return ["missing" if name is None else str(name) for name in names]
 
 
