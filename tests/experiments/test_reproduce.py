@@ -125,6 +125,20 @@ def test_a_table_of_ones_own_is_made_again_by_its_command_and_checked_with_its_s
     assert numbers(tmp_path / "again") == numbers(tmp_path / "first")
 
 
+def test_each_kind_of_split_has_a_table_of_its_own(tmp_path: Path) -> None:
+    own, data = tmp_path / "own.json", "ER-effective-size-0.008"
+    kinds = [{"key": "fixed", "protocol": "fixed-splits"}, {"key": "random"}, {"key": "again"}]
+    table = {"title": "Own", "about": "A test.", "protocol": "random-splits", "level": "node"}
+    table |= {"columns": [{"data": data} | kind for kind in kinds], "rows": [{"name": "MLP", "model": "mlp"}]}
+    table |= {"settings": {"epochs": 1}}
+    own.write_text(json.dumps(table))
+    ran = wlhn("reproduce", own, "--out", tmp_path, "--splits", "1", "--grid", "defaults")
+    assert ran.code == 0, ran.err
+    write_report(tmp_path, tmp_path / "RESULTS.md", [str(own)])
+    text = (tmp_path / "RESULTS.md").read_text()
+    assert re.findall(r"\| ours \(paper\) \| (.*) \|", text) == ["fixed", "random | again"]
+
+
 def test_a_check_finds_a_result_that_comes_out_differently(whole: Path, grid: Path, tmp_path: Path) -> None:
     """Without jobs, as in a clone: all final runs are the same again; the least change of one is found, and named."""
     shutil.copytree(whole, tmp_path, ignore=shutil.ignore_patterns("jobs"), dirs_exist_ok=True)

@@ -37,7 +37,10 @@ def table_section(item: str, results: Path, link: str) -> list[Block]:
         said.append(f"Not run: {listed(missing)}.")
     page = f"{link}/{key}/{PAGE}"
     said.append(f"[Every cell in detail]({page}).")
-    return [f"## {table.title}", " ".join(said), _overview(table, run, cells, page), *what_was_learned(results / key)]
+    # Each kind of split has a table of its own: side by side they would be too wide to read.
+    kinds = [[c for c in run if c.protocol == protocol] for protocol in dict.fromkeys(c.protocol for c in run)]
+    overviews = [_overview(table, columns, cells, page) for columns in kinds]
+    return [f"## {table.title}", " ".join(said), *overviews, *what_was_learned(results / key)]
 
 
 def what_was_learned(folder: Path) -> list[Block]:
