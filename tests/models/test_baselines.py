@@ -1,5 +1,7 @@
 """Baselines' values against independent references: PyG by weight transfer, geoopt, networkx, RDKit, plain NumPy."""
 
+import copy
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
@@ -11,17 +13,26 @@ from torch import nn
 from torch_geometric.nn import GINConv, NNConv, SAGEConv, SortAggregation, dense_diff_pool, models
 from torch_geometric.utils import to_dense_adj, to_dense_batch
 
+from wlhn.batching.collator import Collator, NodeBatch, run_model
+from wlhn.batching.colour_batch import ColourBatch
 from wlhn.batching.matrices import mean_matrix
 from wlhn.bench.epoch import PlainGIN
+from wlhn.data import load
+from wlhn.data.vocabulary import Vocabulary
 from wlhn.hyperbolic import poincare_distance
 from wlhn.models.diffpool import diff_pool
 from wlhn.models.ecc import EDGE_FILTERS, EdgeConditioned
 from wlhn.models.geom_gcn import neighbourhoods
+from wlhn.models.gin import GINOptions
 from wlhn.models.pgnn import PositionLayer, draw_anchors, nearest_anchors
+from wlhn.models.registry import build_model
 from wlhn.nn.dropout import Dropout
 from wlhn.nn.latent_space import latent_distance, place_nodes
 from wlhn.nn.machine import Inputs
 from wlhn.nn.pooling import sort_pool
+from wlhn.options.training import InputOptions
+from wlhn.training.problem import collator_of
+from wlhn.training.settings import Settings
 
 GRAPHS = sample().graphs
 EDGES = torch.from_numpy(GRAPHS.edge_index.astype(np.int64))
@@ -66,6 +77,34 @@ def test_gin_and_its_gradients_as_pyg() -> None:
     assert GINConv.forward is not type(ours.layers[0]).forward
     for own, other in zip(ours.parameters(), theirs.parameters(), strict=True):
         torch.testing.assert_close(own.grad, other.grad, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("learn_epsilon", [False, True])
+@pytest.mark.parametrize("edges", [False, True])
+def test_gin_on_colours_is_gin_on_nodes(edges: bool, learn_epsilon: bool) -> None:
+    """Outputs, gradients and running statistics of a step in training, and what it answers afterwards."""
+    data = load("MUTAG")
+    encoded = (vocabulary := Vocabulary.fit(data, InputOptions(edge_features=edges))).encode(data.graphs)
+    encoded = replace(encoded, x=encoded.x.astype(np.float64))
+    widths = vocabulary.in_channels, 2, "graph", vocabulary.edge_channels
+    model = build_model("gin", GINOptions(8, 3, learn_epsilon=learn_epsilon), *widths).double()
+    for parameter in model.parameters():  # no ε of 0, no BatchNorm that changes nothing
+        nn.init.normal_(parameter, std=0.3)
+    results = []
+    for on_colours in (True, False):
+        twin, batch = copy.deepcopy(model), Collator(encoded, on_colours, depth=3).batch(np.arange(len(data)))
+        said = run_model(twin.train(), batch)
+        said.square().sum().backward()
+        answers = run_model(twin.eval(), batch)
+        results.append([said, answers, *twin.buffers(), *(p.grad for p in twin.parameters())])
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_gin_learns_graphs_on_colours_and_nodes_on_nodes() -> None:
+    settings, encoded = Settings.of("gin", num_layers=2), Vocabulary.fit(load("MUTAG")).encode(load("MUTAG").graphs)
+    for level, kind in (("graph", ColourBatch), ("node", NodeBatch)):
+        assert isinstance(collator_of(settings, encoded, level).batch(np.arange(9)), kind)
 
 
 def test_mixhop_mixes_powers_of_the_normalised_adjacency() -> None:

@@ -14,7 +14,7 @@ from torch import nn
 from typer.testing import CliRunner
 
 from wlhn import Graphs, InputError
-from wlhn.batching.collator import Collator, run_model
+from wlhn.batching.collator import run_model
 from wlhn.cli.app import app
 from wlhn.data import load
 from wlhn.data.vocabulary import Vocabulary
@@ -23,6 +23,7 @@ from wlhn.models.registry import build_model, model_class
 from wlhn.nn.capabilities import FittedInOneGo
 from wlhn.options.option import named_fields
 from wlhn.runs.run_folder import load_run
+from wlhn.training.problem import collator_of
 from wlhn.training.settings import Settings
 
 OPTIONS = [  # each option away from its default, so that no branch goes unseen
@@ -258,12 +259,13 @@ def test_a_mini_batch_gives_what_forward_gives(name: str, level: str) -> None:
         return tuple(map(torch.from_numpy, arrays))
 
     size = {"rounds": 2} if name in MACHINES else {"hidden_channels": 8, "num_layers": 2}
-    model = build_model(name, Settings.of(name, **size).options, 3, 2, level).eval()
+    settings = Settings.of(name, **size)
+    model = build_model(name, settings.options, 3, 2, level).eval()
     if isinstance(model, FittedInOneGo):
         items = len(data.graphs) if level == "graph" else data.graphs.num_nodes
         model.fit(*inputs(data.graphs), None, y=torch.arange(items) % 2, task="classification")
     wanted = model(*inputs(data.graphs.select(index)))
-    collator = Collator(vocabulary.encode(data.graphs), hasattr(model, "run_on_colours"), 2, level)
+    collator = collator_of(settings, vocabulary.encode(data.graphs), level)
     torch.testing.assert_close(run_model(model, collator.batch(index)), wanted, rtol=1e-4, atol=1e-5)
 
 

@@ -141,7 +141,7 @@ def test_nodes_say_what_colours_say_and_a_folder_keeps_both(tmp_path: Path) -> N
         assert np.array_equal(before.outputs, after.outputs)
     given = Problem(MUTAG, SPLIT, Settings.of("two-voices", **SIZE, edge_features=True))
     colours = given.collator.batch(np.arange(9))
-    plain = Problem(MUTAG, SPLIT, Settings.of("gin", edge_features=True, num_layers=2)).collator.batch(np.arange(9))
+    plain = Problem(MUTAG, SPLIT, Settings.of("ecc", edge_features=True, num_layers=2)).collator.batch(np.arange(9))
     model = fit(given, seed=0).model.eval()
     with torch.no_grad():
         by_nodes = model(plain.x, plain.edge_index, plain.batch, plain.edge_attr)
@@ -238,7 +238,7 @@ def test_the_machine_may_see_clusters_where_the_network_sees_numbers(tmp_path: P
     again = load_run(tmp_path / "run")
     for before, after in zip(run.predict(data.graphs), again.predict(data.graphs), strict=True):
         assert np.array_equal(before.outputs, after.outputs)
-    plain = Problem(data, SPLIT, Settings.of("gin", **inputs, num_layers=2)).collator.batch(SPLIT.valid)
+    plain = Problem(data, SPLIT, Settings.of("gcn", **inputs, num_layers=2)).collator.batch(SPLIT.valid)
     with torch.no_grad():
         by_nodes = model(plain.x, plain.edge_index, plain.batch)
         by_colours = model.run_on_colours(given.collator.batch(SPLIT.valid))

@@ -173,7 +173,8 @@ class _Running:
         """The results of jobs, in their order; jobs that see the same of the data are worked on one after the other."""
         executor, shared, parallel_jobs = self.workers
         folder, retry_failed = self.asked.folder, self.asked.retry_failed
-        order = sorted(range(len(jobs)), key=lambda k: (depth_of(jobs[k].settings), jobs[k].split, k))
+        level = self.asked.dataset.level
+        order = sorted(range(len(jobs)), key=lambda k: (depth_of(jobs[k].settings, level), jobs[k].split, k))
 
         def on_job(done: int, failed: int) -> None:
             self.asked.on_progress(Progress(phase, len(jobs), done, failed, parallel_jobs, after))

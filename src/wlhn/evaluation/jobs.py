@@ -228,7 +228,7 @@ def _problem(job: Job, dataset: Dataset, split: Split) -> Problem:
     """The problem of a job; jobs that differ in options which it does not depend on have it made once."""
     global _last
     settings, last = job.settings, _last
-    key = job.data_hash, job.split_hash, settings.model, settings.training, depth_of(settings)
+    key = job.data_hash, job.split_hash, settings.model, settings.training, depth_of(settings, dataset.level)
     if last is None or last[0] != key:
         _last = last = key, Problem(dataset, split, settings)
     return last[1].but(settings)

@@ -1,4 +1,8 @@
-"""GIN (Xu et al. 2019) from PyG's layers, in WLHN's widths and with its head: WLHN less the hyperbolic part."""
+"""GIN (Xu et al. 2019) from PyG's layers, in WLHN's widths and with its head: WLHN less the hyperbolic part.
+
+Graphs are learned on colours, as WLHN learns them: the same sums and statistics from fewer rows. Node tasks are not:
+there nearly every node is a colour of its own, and nodes of one colour would share their dropout.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,15 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import GINEConv, global_add_pool
 
+from wlhn.batching.colour_batch import ColourBatch
 from wlhn.batching.matrices import sum_matrix
 from wlhn.nn.encoders import Channels, input_encoder
+from wlhn.nn.gin_layer import MLP, gin_on_colours
 from wlhn.nn.heads import make_head
 from wlhn.nn.model import Model
 from wlhn.nn.network import norm
 from wlhn.nn.sparse_layers import SparseGINConv
+from wlhn.ops.sums import product
 from wlhn.options.network import NetworkOptions
 from wlhn.options.option import option
 
@@ -38,6 +45,7 @@ class GIN(Model):
 
     Options = GINOptions
     sees_edges = True
+    colour_levels = ("graph",)
 
     def __init__(self, in_channels: Channels, out_channels: int, **keywords: Any) -> None:
         super().__init__(in_channels, out_channels, **keywords)
@@ -68,6 +76,16 @@ class GIN(Model):
             for layer, encode in zip(self.layers, self.edge_encoders, strict=True):
                 h = torch.relu(layer(h, edge_index, encode(edge_attr)))
         return h
+
+    def run_on_colours(self, batch: ColourBatch) -> Tensor:
+        """Outputs (graphs, out_channels) from a batch of colours."""
+        h = torch.relu(self.encoder(batch.x))
+        convolutions: Any = self.layers
+        for t, (layer, level) in enumerate(zip(convolutions, batch.levels, strict=True)):
+            lin1, _, batch_norm, lin2 = layer.nn
+            edges = None if self.edge_encoders is None else self.edge_encoders[t](batch.edge_x)
+            h = gin_on_colours(MLP(lin1, batch_norm.module, lin2), layer.eps[0], h, level, edges)
+        return self.head(product(batch.graph_counts, h))
 
 
 def _mlp(channels: int) -> nn.Module:

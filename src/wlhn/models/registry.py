@@ -67,7 +67,7 @@ def register_model(name: str) -> Callable[[type[Model]], type[Model]]:
 def model_class(name: str) -> type[Model]:
     """The class of a model, or an `InputError` that lists the known ones."""
     model = MODELS[name]
-    for attribute in ("Options", "Training", "target_levels"):
+    for attribute in ("Options", "Training", "target_levels", "colour_levels"):
         if not hasattr(model, attribute):
             raise InputError(f"model '{name}' has no `{attribute}`; derive it from wlhn.nn.model.Model")
     return model

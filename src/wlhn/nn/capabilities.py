@@ -16,7 +16,8 @@ from wlhn.ops.level import Points
 
 @runtime_checkable
 class RunsOnColours(Protocol):
-    """Computes on colours with counts instead of nodes, with the same result: nodes of one colour are one row."""
+    """Computes on colours with counts instead of nodes, with the same result: nodes of one colour are one row. Where
+    it does, for graphs or nodes, is said by `Model.colour_levels`."""
 
     def run_on_colours(self, batch: ColourBatch) -> Tensor:
         """Outputs (graphs or nodes, out_channels)."""

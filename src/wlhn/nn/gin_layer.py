@@ -1,9 +1,11 @@
-"""One GIN layer on rows of colours: counted sum of neighbours, then Linear-ReLU-BatchNorm-Linear-ReLU.
+"""GIN layers on rows of colours: counted sum of neighbours, then Linear-ReLU-BatchNorm-Linear-ReLU.
 
 BatchNorm weighs each row by its number of nodes, so its statistics are those of the nodes (`wlhn.ops.gin`).
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -38,34 +40,62 @@ class GINLayer(nn.Module):
         self, x: Tensor, level: ColourLevel, edge_x: Tensor | None, below: Below | None = None
     ) -> Tensor | tuple[Tensor, Points]:
         """Features (rows, channels); if it is said where (and there are no edge features), points as well."""
-        norm = self.norm
-        running = None if self.training else self._running
-        everyone = norm.everyone if self.training else alone
-        points = None
-        if below is not None:
-            h, points, moments = layer(x, self._weights, level, below, self.epsilon, norm.eps, running, everyone)
-        elif self.edge_encoder is None:
-            h, moments = gin(x, self._weights, level, self.epsilon, norm.eps, running, everyone)
-        else:
-            messages = torch.relu(x[level.pair_row] + self.edge_encoder(edge_x)[level.pair_edge])
-            total = (1 + self.epsilon) * x[level.parent] + product(level.neighbours, messages)
-            h, moments = gin_of_sums(total, self._weights, level.weight, norm.eps, running, everyone)
-        if self.training:
-            norm.track(moments)
-        return h if points is None else (h, points)
+        if below is None:
+            edges = None if self.edge_encoder is None else self.edge_encoder(edge_x)
+            return gin_on_colours(self._mlp, self.epsilon, x, level, edges)
+        mlp = self._mlp
+        h, points, moments = layer(x, mlp.weights, level, below, self.epsilon, *mlp.normalising)
+        mlp.track(moments)
+        return h, points
 
     def of_sums(self, total: Tensor) -> Tensor:
         """What becomes of (1 + ε) h_v + Σ h_u in evaluation mode, row by row."""
-        return gin_of_sums(total, self._weights, None, self.norm.eps, self._running)[0]
+        return gin_of_sums(total, self._mlp.weights, None, *self._mlp.normalising)[0]
 
     @property
-    def _weights(self) -> Weights:
-        lin1, norm, lin2 = self.lin1, self.norm, self.lin2
-        return Weights(lin1.weight, lin1.bias, norm.weight, norm.bias, lin2.weight, lin2.bias)
+    def _mlp(self) -> MLP:
+        return MLP(self.lin1, self.norm, self.lin2)
+
+
+class MLP(NamedTuple):
+    """Linear, ReLU, BatchNorm (this module's, or torch's), Linear, ReLU."""
+
+    lin1: Any
+    norm: Any
+    lin2: Any
 
     @property
-    def _running(self) -> Moments:
-        return Moments(self.norm.running_mean, self.norm.running_var, 0.0)
+    def weights(self) -> Weights:
+        return Weights(*(part for each in self for part in (each.weight, each.bias)))
+
+    @property
+    def normalising(self) -> tuple[float, Moments | None, Everyone]:
+        """What is added to a variance, the moments that are used instead of a batch's own, whose rows count."""
+        norm = self.norm
+        if norm.training:
+            return norm.eps, None, getattr(norm, "everyone", alone)
+        return norm.eps, Moments(norm.running_mean, norm.running_var, 0.0), alone
+
+    def track(self, moments: Moments) -> None:
+        """In training, running statistics as torch keeps them: the variance unbiased, which a single node has not."""
+        norm, (mean, var, nodes) = self.norm, moments
+        if norm.training:
+            norm.num_batches_tracked.add_(1)
+            norm.running_mean.lerp_(mean, norm.momentum)
+            if nodes > 1:
+                norm.running_var.lerp_(var * (nodes / (nodes - 1)), norm.momentum)
+
+
+def gin_on_colours(mlp: MLP, epsilon: Tensor, x: Tensor, level: ColourLevel, edges: Tensor | None) -> Tensor:
+    """Features (rows, channels) from those of the depth before; `edges` are encoded edge labels, if there are any."""
+    if edges is None:
+        h, moments = gin(x, mlp.weights, level, epsilon, *mlp.normalising)
+    else:
+        messages = torch.relu(x[level.pair_row] + edges[level.pair_edge])
+        total = (1 + epsilon) * x[level.parent] + product(level.neighbours, messages)
+        h, moments = gin_of_sums(total, mlp.weights, level.weight, *mlp.normalising)
+    mlp.track(moments)
+    return h
 
 
 class Norm(nn.Module):
@@ -85,11 +115,3 @@ class Norm(nn.Module):
         self.register_buffer("running_mean", torch.zeros(channels))
         self.register_buffer("running_var", torch.ones(channels))
         self.register_buffer("num_batches_tracked", torch.tensor(0))
-
-    def track(self, moments: Moments) -> None:
-        """Running statistics as torch keeps them: the variance unbiased (a single node has none to add)."""
-        mean, var, nodes = moments
-        self.num_batches_tracked.add_(1)
-        self.running_mean.lerp_(mean, self.momentum)
-        if nodes > 1:
-            self.running_var.lerp_(var * (nodes / (nodes - 1)), self.momentum)

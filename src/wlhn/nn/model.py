@@ -36,6 +36,7 @@ class Model(nn.Module):
     Options: ClassVar[type[Options]] = NetworkOptions
     Training: ClassVar[type[InputOptions]] = TrainingOptions  # what can be said of its training
     target_levels: ClassVar[tuple[TargetLevel, ...]] = ("graph", "node")
+    colour_levels: ClassVar[tuple[TargetLevel, ...]] = ("graph", "node")  # where it runs on colours, if it can
     sees_edges: ClassVar[bool] = False  # whether it uses edge features
 
     def __init__(

@@ -218,7 +218,7 @@ def load_run(folder: Path) -> Trained:
     config = checked_config(folder / CONFIG, read_config(folder))
     vocabulary = read_vocabulary(folder / VOCABULARY, config.settings)
     colours = Hierarchy.load(folder / COLOURS)
-    if colours.depth != (depth := depth_of(config.settings)):
+    if colours.depth != (depth := depth_of(config.settings, config.level)):
         raise InputError(f"{folder / COLOURS}: must be {depth} deep as the model, is {colours.depth}")
     widths = vocabulary.in_channels, config.out_channels, config.level, vocabulary.edge_channels
     model = load_model(folder / MODEL, config.settings, *widths)

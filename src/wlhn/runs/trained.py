@@ -116,7 +116,7 @@ class Trained(TrainedConfig):
         return Trained(
             settings=problem.settings,
             vocabulary=problem.vocabulary,
-            colours=_known_colours(encoded, problem.settings),
+            colours=_known_colours(encoded, problem.settings, dataset.level),
             level=dataset.level,
             task=dataset.task,
             classes=dataset.classes,
@@ -212,7 +212,7 @@ def untrained(dataset: Dataset, settings: Settings, seed: int) -> Trained:
     return Trained(
         settings=settings,
         vocabulary=vocabulary,
-        colours=_known_colours(encoded, settings),
+        colours=_known_colours(encoded, settings, dataset.level),
         level=dataset.level,
         task="none",
         classes=(),
@@ -225,8 +225,8 @@ def untrained(dataset: Dataset, settings: Settings, seed: int) -> Trained:
     )
 
 
-def _known_colours(encoded: Encoded, settings: Settings) -> Hierarchy:
-    return refine(encoded.graphs, depth_of(settings), encoded.x, encoded.graphs.edge_attr is not None)
+def _known_colours(encoded: Encoded, settings: Settings, level: TargetLevel) -> Hierarchy:
+    return refine(encoded.graphs, depth_of(settings, level), encoded.x, encoded.graphs.edge_attr is not None)
 
 
 def _of_batch(model: HasPoints, batch: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

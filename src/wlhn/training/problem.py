@@ -156,7 +156,8 @@ def vocabulary_of(settings: Settings, dataset: Dataset) -> Vocabulary:
 
 def collator_of(settings: Settings, encoded: Encoded, level: TargetLevel) -> Collator:
     """Encoded graphs as the model of these settings computes on them."""
-    return Collator(encoded, runs_on_colours(settings), depth_of(settings), level, whole_graph_nodes(settings))
+    on_colours = runs_on_colours(settings, level)
+    return Collator(encoded, on_colours, depth_of(settings, level), level, whole_graph_nodes(settings))
 
 
 def whole_graph_nodes(settings: Settings) -> int:
@@ -164,15 +165,16 @@ def whole_graph_nodes(settings: Settings) -> int:
     return int(getattr(settings.training, "whole_graph_nodes", TrainingOptions.whole_graph_nodes))
 
 
-def runs_on_colours(settings: Settings) -> bool:
+def runs_on_colours(settings: Settings, level: TargetLevel) -> bool:
     """Whether the model computes on colours; others never refine."""
-    return hasattr(model_class(settings.model), "run_on_colours")
+    model = model_class(settings.model)
+    return hasattr(model, "run_on_colours") and level in model.colour_levels
 
 
-def depth_of(settings: Settings) -> int:
+def depth_of(settings: Settings, level: TargetLevel) -> int:
     """How deep in the tree a model of these settings looks: its layers or rounds; 0 if it knows no colours."""
     options = settings.options
-    return int(getattr(options, "num_layers", getattr(options, "rounds", 0))) if runs_on_colours(settings) else 0
+    return int(getattr(options, "num_layers", getattr(options, "rounds", 0))) if runs_on_colours(settings, level) else 0
 
 
 def _standardisation(task: str, y: Tensor) -> tuple[Tensor, Tensor]:
