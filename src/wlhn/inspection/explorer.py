@@ -1,7 +1,6 @@
 """What the explorer page shows, as one document of plain lists: the colour tree in the disc, and graphs or nodes.
 
-The page itself is `wlhn.report.explorer`; here is what it is made from. Where hardly two nodes have the same features,
-no tree of colours grows: continuous features become groups of nodes first.
+The page itself is `wlhn.report.explorer`; here is what it is made from.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from wlhn.data.edge_words import edges_in_words
 from wlhn.embeddings.planar import PlanarTree, planar
 from wlhn.errors import InputError
 from wlhn.hierarchy import Hierarchy, Tree, colour_names, refine
-from wlhn.hierarchy.binning import Quantiles
 from wlhn.hyperbolic.polar import polar_distance
+from wlhn.inspection.groups import grouped, hangs_on_its_root
 from wlhn.inspection.items import Items, graph_items, node_items
 from wlhn.inspection.similar import ROUNDS, LearnedSpace, tree_of
 from wlhn.runs.trained import Trained
@@ -31,59 +30,6 @@ COLOURS = 10_000  # of larger trees the most frequent colours are shown
 ITEMS = 2_000  # graphs or nodes in the second view
 EDGES = 150_000  # of the graphs that can be drawn
 LISTED = 100  # graphs named for a colour
-ALONE = 0.25  # colours of depth 0 for each node from which on a tree has nothing to say
-BINS = 4  # of each of at most two columns
-
-
-def hangs_on_its_root(hierarchy: Hierarchy, dataset: Dataset) -> bool:
-    """Whether features are so many different numbers that most colours of depth 0 have a node or two."""
-    x = dataset.graphs.x
-    continuous = "x" in dataset.inputs and x is not None and np.issubdtype(x.dtype, np.floating)
-    return continuous and hierarchy.num_colours[0] > max(BINS**2, ALONE * hierarchy.num_nodes)
-
-
-def grouped(dataset: Dataset) -> tuple[NDArray[Any], str]:
-    """A name for each node, one of a few, and a sentence on how they were made: by labels where there are some, else by
-    equally filled bins of the features, or of the two directions in which these differ most.
-
-    >>> from wlhn.data import load
-    >>> len(set(grouped(load("MUTAG"))[0].tolist()))
-    7
-    """
-    why = "Hardly two nodes have the same features, so a tree of exact features would hang on its root:"
-    if dataset.graphs.node_label is not None:
-        return node_names(dataset), f"{why} this one is grown from labels alone."
-    x = np.asarray(dataset.graphs.x, float)
-    columns = {name: column for name, column in node_columns(dataset).items() if name != "degree"}
-    if len(columns) == x.shape[1] <= 2:
-        words = [_in_words(title, column) for title, column in columns.items()]
-        by, joint = " and ".join(columns), ", "
-    else:
-        marked = zip(_components(x), ("ABCD", "1234"), strict=True)
-        words = [[marks[code] for code in _binned(column)[1]] for column, marks in marked]
-        by, joint = "the two directions in which features differ most (A to D and 1 to 4)", ""
-    names = np.array([joint.join(parts) for parts in zip(*words, strict=True)])
-    return names, f"{why} this one is grown from {by}, in {BINS} equally filled bins each."
-
-
-def _components(x: NDArray[Any]) -> NDArray[Any]:
-    """(2, nodes): coordinates along the two principal axes of standardised features."""
-    spread = x.std(axis=0)
-    scaled = (x - x.mean(axis=0)) / np.where(spread > 0, spread, 1)
-    return (scaled @ np.linalg.svd(scaled.T @ scaled)[0][:, :2]).T
-
-
-def _in_words(title: str, column: NDArray[Any]) -> list[str]:
-    """The bin of each value by its bounds."""
-    bins, codes = _binned(column)
-    words = {code: f"{title} {bins.describe([code])[0]}" for code in set(codes)}
-    return [words[code] for code in codes]
-
-
-def _binned(column: NDArray[Any]) -> tuple[Quantiles, list[int]]:
-    """The bins of a column, and the bin of each value."""
-    bins = Quantiles.fit(column[:, None], BINS)
-    return bins, bins.codes(column[:, None])[:, 0].tolist()
 
 
 @dataclass(frozen=True, eq=False)
