@@ -19,7 +19,7 @@ from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 from torch_geometric.utils import to_dense_adj, to_dense_batch
 
-from wlhn.batching.collator import Collator, run_model
+from wlhn.batching.collator import run_model
 from wlhn.batching.loader import Loader
 from wlhn.bench.epoch import BATCH, CHANNELS, LAYERS, trainer
 from wlhn.bench.timing import Measured, alternate
@@ -27,9 +27,11 @@ from wlhn.data import Dataset
 from wlhn.data.vocabulary import Vocabulary
 from wlhn.graphs import to_pyg
 from wlhn.loops.parallel import torch_threads
-from wlhn.models.registry import build_model, model_class
+from wlhn.models.registry import build_model
 from wlhn.nn.heads import EuclideanHead
 from wlhn.options.training import InputOptions
+from wlhn.training.problem import collator_of
+from wlhn.training.settings import Settings
 
 SORTED, CLUSTERS, EDGE_FILTERS = 30, 10, 16  # as our models have them
 
@@ -179,11 +181,12 @@ def measure_baselines(dataset: Dataset, *, repeats: int = 5, num_threads: int = 
 
 
 def _ours(name: str, dataset: Dataset) -> Callable[[], None]:
+    settings = Settings.of(name, hidden_channels=CHANNELS, num_layers=LAYERS)
     vocabulary = Vocabulary.fit(dataset, InputOptions(edge_features=name == "ecc"))
-    options = model_class(name).Options.from_json({"hidden_channels": CHANNELS, "num_layers": LAYERS})
-    model = build_model(name, options, vocabulary.in_channels, dataset.num_outputs, "graph", vocabulary.edge_channels)
+    channels, edge_channels = vocabulary.in_channels, vocabulary.edge_channels
+    model = build_model(name, settings.options, channels, dataset.num_outputs, "graph", edge_channels)
     y = torch.from_numpy(np.array(dataset.y))
-    collator = Collator(vocabulary.encode(dataset.graphs), on_colours=False)
+    collator = collator_of(settings, vocabulary.encode(dataset.graphs), "graph")
     loader = Loader(lambda i: (collator.batch(i), y[torch.from_numpy(i)]), np.arange(len(y)), BATCH, shuffle=True)
     return trainer(model, lambda: ((run_model(model, batch), target) for batch, target in loader))
 
