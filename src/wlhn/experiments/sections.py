@@ -57,9 +57,12 @@ def _overview(table: Table, shown: list[Column], cells: Cells, page: str) -> Tab
     lines = [[_bold(row), *(_both(found[c.key, row.key], row, c, table.digits, page) for c in shown)] for row in rows]
     closing = []
     if OURS in (row.key for row in rows):
-        ours = (found[c.key, OURS] for c in shown)
-        against = ("–" if cell is None else f"{cell.verdict}, {cell.extent}" for cell in ours)
-        closing.append(["WLHN against the paper, splits × runs", *against])
+        ours = [found[c.key, OURS] for c in shown]
+        if any(cell and cell.paper for cell in ours):
+            against = ("–" if cell is None else f"{cell.verdict}, {cell.extent}" for cell in ours)
+            closing.append(["WLHN against the paper, splits × runs", *against])
+        else:
+            closing.append(["WLHN, splits × runs", *("–" if cell is None else cell.extent for cell in ours)])
     if table.best_published:
         best = (table.best_published.get(c.key) for c in shown)
         closing.append(["best published, same folds", *("–" if b is None else f"{b[0]} ({b[1]})" for b in best)])
