@@ -146,7 +146,7 @@ def test_nodes_say_what_colours_say_and_a_folder_keeps_both(tmp_path: Path) -> N
     with torch.no_grad():
         by_nodes = model(plain.x, plain.edge_index, plain.batch, plain.edge_attr)
         torch.testing.assert_close(model.run_on_colours(colours), by_nodes, rtol=1e-4, atol=1e-5)
-        assert not torch.allclose(by_nodes, model.network.run_on_colours(colours))
+        assert not torch.allclose(by_nodes, model.voices()["network"].run_on_colours(colours))
 
 
 def test_a_run_that_was_killed_goes_on_to_the_same_answer(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from wlhn.data import Dataset
 from wlhn.data.splits import stratified_folds
 from wlhn.errors import InputError
 from wlhn.training.answers import answers_on
-from wlhn.training.fit import Epoch, Fitted, fit
+from wlhn.training.fit import Fitted, fit
+from wlhn.training.network_run import Epoch, NetworkRun
 from wlhn.training.problem import Problem
 from wlhn.training.settings import Settings
 
@@ -50,13 +51,14 @@ class KilledError(Exception):
         {"optimizer": "riemannian-adam", "head": "hyperbolic"},
         {"model": "gin", "patience": 2},
         {"directions": "whitened", "learn_tau": True, "learn_epsilon": True, "readout": "all"},
+        {"model": "two-voices", "num_networks": 3, "tree_folds": 0, "patience": 2},
     ],
     ids=str,
 )
 def test_interrupted_after_any_epoch_it_gives_the_same_numbers(
     changes: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wlhn.training.fit.REST", 0.0)  # a checkpoint after each of these small epochs
+    monkeypatch.setattr("wlhn.training.network_run.REST", 0.0)  # a checkpoint after each of these small epochs
     settings = Settings.of(**SMALL | changes)
     whole = fit(problem(settings=settings), seed=3)
     checkpoint = tmp_path / "checkpoint"
@@ -73,13 +75,13 @@ def test_interrupted_after_any_epoch_it_gives_the_same_numbers(
 
 
 def test_what_other_instructions_began_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wlhn.training.fit.REST", 0.0)  # a checkpoint after each of these small epochs
+    monkeypatch.setattr("wlhn.training.network_run.REST", 0.0)  # a checkpoint after each of these small epochs
     fit(problem(), seed=3, checkpoint=tmp_path / "checkpoint")
     trained: list[int] = []
-    monkeypatch.setattr("wlhn.training.fit._Run._train", lambda run, number: trained.append(number) or 0.0)
+    monkeypatch.setattr(NetworkRun, "_train", lambda run, number: trained.append(number) or 0.0)
     fit(problem(), seed=3, checkpoint=tmp_path / "checkpoint")
     assert trained == []  # all epochs were there
-    monkeypatch.setattr("wlhn.training.fit.is_portable", lambda: True)
+    monkeypatch.setattr("wlhn.training.network_run.is_portable", lambda: True)
     fit(problem(), seed=3, checkpoint=tmp_path / "checkpoint")
     assert trained[0] == 1
 

@@ -234,7 +234,7 @@ def test_the_training_loss_is_the_mean_over_known_targets(monkeypatch: pytest.Mo
         terms.append(int((~y.isnan()).sum()))
         return 0.0 * outputs.sum() + terms[-1]
 
-    monkeypatch.setattr("wlhn.training.fit.loss", number_of_terms)
+    monkeypatch.setattr("wlhn.training.network_run.loss", number_of_terms)
     fitted = fit(given, seed=0, stop=lambda history: len(history) == 1)
     trained = np.array(terms[: math.ceil(len(given.split.train) / 2)])
     assert len(set(trained.tolist())) > 1

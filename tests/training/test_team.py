@@ -26,7 +26,8 @@ from wlhn.data import Dataset, as_dataset
 from wlhn.data.splits import Split, stratified_folds
 from wlhn.errors import InputError
 from wlhn.hierarchy import refine
-from wlhn.training.fit import Epoch, Fitted, _own_randomness, _Run, fit
+from wlhn.training.fit import Fitted, _own_randomness, fit
+from wlhn.training.network_run import Epoch, NetworkRun
 from wlhn.training.problem import Problem
 from wlhn.training.settings import Settings
 from wlhn.training.team import DistributedTeam, Team, balanced_parts
@@ -90,7 +91,7 @@ def trained(case: str, team: Team) -> dict[str, Tensor]:
         with _own_randomness(0):
             given = doubled(problem(case))
             assert given.collator.by_nodes == (case == "nodes")
-            run = _Run(given, given.build(), 0, None, team)
+            run = NetworkRun(given, given.build(), 0, None, team)
             for _ in range(3):
                 run.next_epoch()
     finally:
@@ -105,7 +106,7 @@ def one_step(team: Team) -> dict[str, Tensor]:
     with _own_randomness(0):
         given = problem("wlhn")
         given = Problem(given.dataset, given.split, given.settings.but({"batch_size": 64, "hidden_channels": 64}))
-        run = _Run(given, given.build(), 0, None, team)
+        run = NetworkRun(given, given.build(), 0, None, team)
         run.next_epoch()
     buffers = dict(run.model.named_buffers())
     return buffers | {name: p.grad for name, p in run.model.named_parameters() if p.grad is not None}

@@ -16,7 +16,7 @@ from wlhn.words import counted, listed
 
 if TYPE_CHECKING:
     from wlhn.runs.train import TrainedRun
-    from wlhn.training.fit import Epoch
+    from wlhn.training.network_run import Epoch
     from wlhn.training.settings import Settings
 
 

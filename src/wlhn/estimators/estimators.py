@@ -15,7 +15,7 @@ from wlhn.errors import InputError
 from wlhn.estimators.base import GraphEstimator, graphs_of, own_targets, own_values
 from wlhn.estimators.targets import are_fractions, check_among, flat, known, numbers, with_classes, with_numbers
 from wlhn.models.registry import model_class
-from wlhn.nn.capabilities import AnswersDepthByDepth, HasVoices
+from wlhn.nn.capabilities import AnswersDepthByDepth, HasNetworks
 from wlhn.runs.trained import untrained
 
 
@@ -175,7 +175,7 @@ class GraphEmbedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GraphEsti
     def _n_features_out(self) -> int:
         """How wide vectors are; scikit-learn makes names of it."""
         options, model = self.trained_.settings.options, self.trained_.model
-        network: Any = model.network if isinstance(model, HasVoices) else model
+        network: Any = model.networks[0] if isinstance(model, HasNetworks) else model
         if not isinstance(network, AnswersDepthByDepth):
             raise InputError(f"{self.trained_.settings.model}: does not say how wide its vectors are, so has no names")
         return int(network.readout.width(options.hidden_channels, len(network.layers)))  # type: ignore[attr-defined]

@@ -20,6 +20,7 @@ from wlhn.documents import from_json, to_json
 from wlhn.errors import InputError
 from wlhn.evaluation.jobs import DIED, Failure, Job, JobResult, checkpoint_path, try_jobs
 from wlhn.files import read_json, remove_drafts, write_json, write_text
+from wlhn.training.checkpoint import remove_checkpoints
 
 
 def result_path(folder: Path, job: Job) -> Path:
@@ -63,7 +64,7 @@ def run_jobs(
             "--retry-failed tries them again"
         )
     for job in jobs:  # of one that was lost with its driver or worker after its end
-        checkpoint_path(folder, job).unlink(missing_ok=True)
+        remove_checkpoints(checkpoint_path(folder, job))
     return [read_result(result_path(folder, job)) for job in jobs]
 
 
@@ -82,4 +83,4 @@ def _keep(folder: Path, job: Job, result: JobResult | Failure) -> None:
         return
     write_json(result_path(folder, job), to_json(result))
     error_path(folder, job).unlink(missing_ok=True)
-    checkpoint_path(folder, job).unlink(missing_ok=True)
+    remove_checkpoints(checkpoint_path(folder, job))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from wlhn.training.fit import Epoch
 from wlhn.training.metrics import METRICS
+from wlhn.training.network_run import Epoch
 from wlhn.training.settings import Settings
 
 Stop = tuple[int, float]  # an epoch, and what the validation metric has to be by then

@@ -7,7 +7,7 @@ Of a graph by its sum over nodes, of a node by how those it listens to differ fr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -210,7 +210,8 @@ def _parts_of_voices(model: HasVoices, batch: ColourBatch) -> Parts:
     decisions = _machine_parts(model.machine, model.seen_by_machine(batch))
     constant, slope = model.outputs_of_decisions()
     machine = decisions[0] @ slope + constant, decisions[1] @ slope
-    _, *network = _network_parts(model.network, batch)
+    each = [_network_parts(cast(SumsOverNodes, network), batch) for network in model.networks]
+    _, *network = (np.mean(parts, axis=0) for parts in zip(*each, strict=True))
     share, machine_share = model.shares()
     base, node = (
         share * of_network + machine_share * of_machine for of_network, of_machine in zip(network, machine, strict=True)

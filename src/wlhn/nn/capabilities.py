@@ -82,6 +82,13 @@ class FittedInOneGo(Protocol):
 
 
 @runtime_checkable
+class HasNetworks(Protocol):
+    """Is made of networks that are trained one after another, each until it stops, and not of one."""
+
+    networks: nn.ModuleList
+
+
+@runtime_checkable
 class FitsAfterwards(Protocol):
     """Fits something beside its network once that is trained: see `wlhn.models.two_voices`."""
 
@@ -94,10 +101,10 @@ class FitsAfterwards(Protocol):
 
 
 @runtime_checkable
-class HasVoices(Protocol):
-    """Averages the answers of a network and of a machine on the tree: see `wlhn.models.two_voices`."""
+class HasVoices(HasNetworks, Protocol):
+    """Averages the answers of networks, each of which sums over nodes, and of a machine on the tree: see
+    `wlhn.models.two_voices`."""
 
-    network: SumsOverNodes
     machine: Any
 
     def voices(self) -> dict[str, nn.Module]:
@@ -107,7 +114,7 @@ class HasVoices(Protocol):
         """A batch as the machine sees it."""
 
     def shares(self) -> tuple[float, float]:
-        """How much of the network's, and of the machine's, outputs is in the answer."""
+        """How much of the networks' mean output, and of the machine's output, is in the answer."""
 
     def outputs_of_decisions(self) -> tuple[Any, Any]:
         """(constant, slope) of the machine's outputs as a function of its decision values."""

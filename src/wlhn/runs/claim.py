@@ -14,6 +14,7 @@ from wlhn.data.splits import Split
 from wlhn.errors import BusyError, InputError
 from wlhn.files import check_free, only_writer, under_way
 from wlhn.runs.run_folder import is_run
+from wlhn.training.checkpoint import remove_checkpoints
 from wlhn.training.provenance import data_hash
 from wlhn.training.settings import Settings
 
@@ -69,5 +70,5 @@ def _refuse_finished(folder: Path) -> None:
         return
     if (folder / CHECKPOINT).exists():  # killed between its last two steps
         with suppress(BusyError, OSError), only_writer(folder):
-            (folder / CHECKPOINT).unlink(missing_ok=True)
+            remove_checkpoints(folder / CHECKPOINT)
     raise InputError(f"{folder}: already holds a finished run; choose another folder")

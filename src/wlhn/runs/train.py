@@ -24,8 +24,10 @@ from wlhn.runs.sharing import write_card
 from wlhn.runs.trained import Trained
 from wlhn.training.answers import answers_on, constant_answer, constant_answer_score
 from wlhn.training.balance import imbalance
-from wlhn.training.fit import Epoch, Fitted, fit
+from wlhn.training.checkpoint import remove_checkpoints
+from wlhn.training.fit import Fitted, fit
 from wlhn.training.loss import check_targets
+from wlhn.training.network_run import Epoch
 from wlhn.training.problem import Problem
 from wlhn.training.provenance import code_version, data_hash, environment
 from wlhn.training.scores import Scores
@@ -122,7 +124,7 @@ def train(
         positions = {part: getattr(problem.split, part).tolist() for part in PARTS}
         save_run(ours, run.trained, run.about, {"environment.json": environment(), "split.json": positions})
         write_card(ours)
-        (ours / CHECKPOINT).unlink(missing_ok=True)
+        remove_checkpoints(ours / CHECKPOINT)
         known = {} if run.test is None else run.test.metrics
         logger.numbers({f"test_{k}": v for k, v in known.items() if v is not None}, len(fitted.history))
         return run

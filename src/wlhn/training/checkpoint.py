@@ -45,6 +45,17 @@ def load_checkpoint(path: Path, identity: str) -> tuple[dict[str, Tensor], dict[
         return None
 
 
+def network_checkpoint(path: Path, k: int) -> Path:
+    """Where the k-th network of a run has its checkpoint: the first, and mostly the only one, in the run's own file."""
+    return path.with_name(f"{path.name}-{k + 1}") if k else path
+
+
+def remove_checkpoints(path: Path) -> None:
+    """Remove the checkpoints of all networks of a run."""
+    for found in (path, *path.parent.glob(f"{path.name}-*")):
+        found.unlink(missing_ok=True)
+
+
 Layout = dict[str, list[tuple[str, list[int]]]]  # by type: names and shapes in their order
 
 

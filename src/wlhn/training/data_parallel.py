@@ -19,7 +19,8 @@ import torch
 
 from wlhn.errors import InputError
 from wlhn.nn.capabilities import FittedInOneGo
-from wlhn.training.fit import Epoch, Fitted, fit
+from wlhn.training.fit import Fitted, fit
+from wlhn.training.network_run import Epoch
 from wlhn.training.problem import Problem
 from wlhn.training.ray_cluster import connected, import_ray
 from wlhn.training.settings import Settings
