@@ -1,7 +1,7 @@
 """A protocol for choices on ogbg-molhiv that uses neither its test molecules nor its few validation molecules.
 
-The molecules to train on are split once more as OGB split all of them: those of frequent scaffolds are trained on, those
-of rare scaffolds, a fifth, are held out. Molecules that RDKit no longer reads are left out. Wants WLHN_DATA.
+The molecules to train on are split once more as OGB split all of them: those of frequent scaffolds are trained on,
+those of rare scaffolds, a fifth, are held out. Molecules that RDKit no longer reads are left out. Wants WLHN_DATA.
 """
 
 import os

@@ -1,5 +1,6 @@
 """Two voices with several networks: each is trained as if it were alone, and their mean is the network's voice."""
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,11 +12,13 @@ from scipy.special import softmax
 from wlhn.batching.refined import make_quotient
 from wlhn.data import load
 from wlhn.data.splits import stratified_folds
+from wlhn.evaluation.evaluate import Evaluation
 from wlhn.inspection.explain import explain
 from wlhn.models.two_voices import TwoVoices
 from wlhn.runs.run_folder import load_run
 from wlhn.runs.train import train
 from wlhn.runs.trained import Trained
+from wlhn.training.checkpoint import network_checkpoint, remove_checkpoints
 from wlhn.training.fit import Fitted, fit
 from wlhn.training.network_run import Epoch
 from wlhn.training.problem import Problem
@@ -97,3 +100,42 @@ def test_the_answer_of_several_networks_divides_among_nodes(three: Fitted) -> No
     (answer,) = trained.predict(MUTAG.graphs.select([0]))
     np.testing.assert_allclose(explanation.base + explanation.node.sum(axis=0), explanation.output, atol=1e-9)
     np.testing.assert_allclose(softmax(explanation.output), answer.outputs[0], atol=1e-5)
+
+
+def test_a_hopeless_first_network_ends_all() -> None:
+    given = Problem(MUTAG, SPLIT, settings(3))
+    stopped = fit(given, seed=5, stop=lambda history: len(history) == 2)
+    assert isinstance(stopped.model, TwoVoices)
+    assert len(stopped.history) == 2
+    assert len(stopped.model.networks) == 1
+
+
+def test_checkpoints_go_the_run_s_own_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "checkpoint"
+    files = [network_checkpoint(own, k) for k in range(3)]
+    for file in files:
+        file.touch()
+    gone: list[Path] = []
+    monkeypatch.setattr(Path, "unlink", lambda path, missing_ok: gone.append(path))
+    remove_checkpoints(own)
+    assert gone == files[::-1]
+    assert files[0] == own
+
+
+def test_a_voice_is_evaluated_without_dropout(three: Fitted) -> None:
+    assert isinstance(three.model, TwoVoices)
+    three.model.train()
+    given = Problem(MUTAG, SPLIT, settings(3))
+    said = [given.outputs(three.model.voices()["network"], SPLIT.test)[1] for _ in range(2)]
+    torch.testing.assert_close(*said, rtol=0, atol=0)
+
+
+def test_a_job_s_curve_is_that_of_its_first_network(tmp_path: Path) -> None:
+    """What others have to reach is about one network: more of them are no reason to be taken for ahead, or behind."""
+    curves = []
+    for networks in (1, 3):
+        folder = tmp_path / str(networks)
+        Evaluation(MUTAG, [settings(networks)], folder, num_splits=1, final_runs=1).run()
+        (job,) = (folder / "jobs").rglob("*.json")
+        curves.append(json.loads(job.read_text())["curve"])
+    assert curves[0] == curves[1]

@@ -66,7 +66,7 @@ def train(
         if edges and not settings.training.edge_features:
             without = " without --edge-features" if MODELS[settings.model].sees_edges else ""
             typer.echo(f"Columns of edges that {settings.model} does not see{without}: {', '.join(edges)}")
-    epochs = getattr(settings.training, "epochs", 1)
+    epochs = getattr(settings.training, "epochs", 1) * getattr(settings.options, "num_networks", 1)
     with torch_threads(threads), progress("training", "epoch") as advance:
 
         def show(epoch: Epoch) -> None:
@@ -95,7 +95,7 @@ def _draw(run: TrainedRun) -> None:
     """The learning curve, and, where there are classes, which was taken for which."""
     from wlhn.report.svg import confusion_matrix, learning_curve
 
-    history = run.fitted.history
+    history = run.fitted.runs[0].epochs  # of several networks, the first
     learning_curve(
         train_loss=[epoch.train_loss for epoch in history],
         valid_loss=[epoch.valid_loss for epoch in history],
@@ -123,9 +123,12 @@ def _summarise(run: TrainedRun, data: list[str], settings: Settings) -> None:
         f"\n{sizes['train']} {items} to learn from, {sizes['valid']} to decide when to stop, "
         f"{sizes['test']} to test on."
     )
+    best = [str(each.best.epoch) for each in run.fitted.runs]
     typer.echo(
         f"{settings.model} was trained for {counted(about['epochs'], 'epoch')} in {about['seconds']:.1f} s; "
-        f"epoch {about['best_epoch']} was the best on the validation {items}."
+        + (f"epoch {best[0]} was" if len(best) == 1 else f"epochs {listed(best)} were")
+        + f" the best on the validation {items}"
+        + (f" of its {len(best)} networks." if len(best) > 1 else ".")
     )
     if scores["test"] is not None:
         line = f"Test {METRICS[metric].name}: {METRICS[metric].shown(scores['test'])}"

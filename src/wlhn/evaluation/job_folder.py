@@ -2,7 +2,7 @@
 
     NAME.json          the result, there only when the job is done
     NAME.error.txt     the spec and the traceback of a job that failed
-    .NAME.checkpoint   of a job under way
+    .NAME.checkpoint   of a job under way (a second network's ends in -2)
 
 A job that is done is skipped, one that failed is left alone unless it is retried. Results are written here alone, each
 in one piece, so that however often a job was begun, lost and begun again, there is one result of it.

@@ -189,7 +189,7 @@ def run_job(job: Job, shared: Shared, checkpoint: Path | None = None) -> JobResu
         )
     problem = _problem(job, dataset, split)
     fitted = fit(problem, job.seed, checkpoint, stop=lambda past: behind(past, job.stops, problem.metric))
-    sound = fitted.history if fitted.numerics.first_nan is None else fitted.history[:-1]
+    sound = fitted.runs[0].sound  # of several networks, the first: what others have to reach is about one
     stopped = behind(sound, job.stops, problem.metric)
     answers = answers_on(problem, fitted.model, problem.split.test) if job.test else None
     if job.test and answers is None:

@@ -11,7 +11,7 @@ network on the validation items:
 So a voice that is confident with good reason counts for more. The share w of the machine is given, or chosen on the
 validation items.
 
-The voice of the network may be a choir: the mean over networks that differ in nothing but what was drawn for them
+The voice of the network may be an ensemble: the mean over networks that differ in nothing but what was drawn for them
 (Lakshminarayanan et al., "Simple and scalable predictive uncertainty estimation using deep ensembles", NeurIPS 2017).
 Each is trained, and stopped, for itself; points and representations are those of the first.
 
@@ -66,8 +66,7 @@ PartOfTraining = Callable[[NDArray[Any]], ColourBatch]  # the batch of the train
 class TwoVoicesOptions(WLHNOptions):
     num_networks: int = option(
         1,
-        "Networks whose outputs are averaged, each trained from weights of its own: steadier and better, in as many "
-        "times the time.",
+        "Networks, trained independently, whose outputs are averaged; training takes as many times longer.",
         at_least=1,
     )
     tree_machine: Literal["wl-oa", "wl-svm", "wl-linear"] = option(
@@ -94,11 +93,11 @@ class TwoVoicesOptions(WLHNOptions):
 
 
 class Voice(nn.Module):
-    """One part of a model, as a model."""
+    """One part of a model, as a model; `parts` are the modules that it runs."""
 
-    def __init__(self, run_on_colours: Callable[[ColourBatch], Tensor]) -> None:
+    def __init__(self, run_on_colours: Callable[[ColourBatch], Tensor], parts: nn.Module) -> None:
         super().__init__()
-        self.run_on_colours = run_on_colours
+        self.run_on_colours, self.parts = run_on_colours, parts
 
 
 class TwoVoices(Model):
@@ -140,9 +139,9 @@ class TwoVoices(Model):
     def voices(self) -> dict[str, nn.Module]:
         """Each of the two alone, as a model that runs on colours."""
         machine = self.machine
-        voices: dict[str, nn.Module] = {"network": Voice(self._mean_of_networks)}
+        voices: dict[str, nn.Module] = {"network": Voice(self._mean_of_networks, self.networks)}
         if machine is not None:
-            voices["machine"] = Voice(lambda batch: machine.run_on_colours(self.seen_by_machine(batch)))
+            voices["machine"] = Voice(lambda batch: machine.run_on_colours(self.seen_by_machine(batch)), machine)
         return voices
 
     def forward(

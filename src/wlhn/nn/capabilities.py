@@ -82,13 +82,6 @@ class FittedInOneGo(Protocol):
 
 
 @runtime_checkable
-class HasNetworks(Protocol):
-    """Is made of networks that are trained one after another, each until it stops, and not of one."""
-
-    networks: nn.ModuleList
-
-
-@runtime_checkable
 class FitsAfterwards(Protocol):
     """Fits something beside its network once that is trained: see `wlhn.models.two_voices`."""
 
@@ -98,6 +91,14 @@ class FitsAfterwards(Protocol):
     def fit_afterwards(self, train: ColourBatch, valid: ColourBatch, **given: Any) -> dict[str, float]:
         """Learn from training items and say what was chosen, by name. `given` are y, valid_y and task, part (a batch of
         some training items, by position), loss (of outputs and targets) and score (of outputs for validation items)."""
+
+
+@runtime_checkable
+class HasNetworks(FitsAfterwards, Protocol):
+    """Is made of networks that are trained one after another, each until it stops, before anything is fitted beside
+    them."""
+
+    networks: nn.ModuleList
 
 
 @runtime_checkable
@@ -118,6 +119,11 @@ class HasVoices(HasNetworks, Protocol):
 
     def outputs_of_decisions(self) -> tuple[Any, Any]:
         """(constant, slope) of the machine's outputs as a function of its decision values."""
+
+
+def networks_of(model: nn.Module) -> list[nn.Module]:
+    """What is trained one after another: the networks of a model that says so, else the model itself."""
+    return list(model.networks) if isinstance(model, HasNetworks) else [model]
 
 
 def needs_points(model: Any, name: str) -> HasPoints:

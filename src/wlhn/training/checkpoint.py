@@ -1,7 +1,8 @@
 """The state of a training run in one file, written anew every so often: tensors, and the rest as JSON in its header.
 
-One file, because two could disagree. It carries the identity of its run and a checksum: a checkpoint that is damaged or
-belongs to another run counts as none, and training from the start gives the same numbers.
+One file, because two could disagree; of several networks that are trained one after another, one file each. It carries
+the identity of its run and a checksum: a checkpoint that is damaged or belongs to another run counts as none, and
+training from the start gives the same numbers.
 """
 
 from __future__ import annotations
@@ -51,9 +52,12 @@ def network_checkpoint(path: Path, k: int) -> Path:
 
 
 def remove_checkpoints(path: Path) -> None:
-    """Remove the checkpoints of all networks of a run."""
-    for found in (path, *path.parent.glob(f"{path.name}-*")):
-        found.unlink(missing_ok=True)
+    """Remove the checkpoints of all networks of a run, its own file last: while that is there, others may be."""
+    further = 1
+    while network_checkpoint(path, further).exists():
+        further += 1
+    for k in reversed(range(further)):
+        network_checkpoint(path, k).unlink(missing_ok=True)
 
 
 Layout = dict[str, list[tuple[str, list[int]]]]  # by type: names and shapes in their order

@@ -19,11 +19,11 @@ from torch import Tensor, nn
 
 from wlhn.batching.collator import NodeBatch
 from wlhn.errors import InputError
-from wlhn.nn.capabilities import FitsAfterwards, FittedInOneGo, HasNetworks
+from wlhn.nn.capabilities import FitsAfterwards, FittedInOneGo, HasNetworks, networks_of
 from wlhn.training.checkpoint import network_checkpoint
 from wlhn.training.loss import loss
 from wlhn.training.metrics import METRICS
-from wlhn.training.network_run import Epoch, NetworkRun, validated
+from wlhn.training.network_run import Epoch, History, NetworkRun, validated
 from wlhn.training.numerics import Numerics, numerical_report
 from wlhn.training.problem import Problem
 from wlhn.training.team import Team, forked_randomness, seed_torch
@@ -36,10 +36,15 @@ class Fitted:
     """A finished run: the model as it was after its best epoch, and how it got there."""
 
     model: nn.Module
-    best: Epoch
-    history: tuple[Epoch, ...]
+    best: Epoch  # of the first network; its scores are those of the whole model
+    runs: tuple[History, ...]  # of each network
     numerics: Numerics
     chosen: Mapping[str, float] = field(default_factory=dict)  # what a model that fits afterwards chose, by name
+
+    @property
+    def history(self) -> tuple[Epoch, ...]:
+        """The epochs of all networks; their numbers go on from one network to the next."""
+        return tuple(epoch for run in self.runs for epoch in run.epochs)
 
 
 def fit(
@@ -55,7 +60,7 @@ def fit(
 
     With `checkpoint`, a run that was interrupted goes on where that file says. The file stays there: the caller removes
     it (`remove_checkpoints`) once the result is safe. Of a model of several networks each has one beside it, and epochs
-    are counted through. `stop`, asked with the epochs so far of the first network, can end that early. Each worker of a
+    are counted through. `stop`, asked with the epochs so far of the first network, can end all early. Each worker of a
     `team` calls this alike. The model is trained on the `device`, and comes back to the CPU.
 
     >>> from wlhn.data import load
@@ -77,30 +82,31 @@ def fit(
         if isinstance(model, FitsAfterwards):
             model.check_targets(problem.y[torch.from_numpy(problem.split.train)], problem.dataset.task)
         team = team or Team()
-        runs: list[NetworkRun] = []
-        for k, network in enumerate(model.networks if isinstance(model, HasNetworks) else [model]):
-            before = sum(len(run.history) for run in runs)
+        runs: list[History] = []
+        for k, network in enumerate(networks_of(model)):
+            before = sum(len(run.epochs) for run in runs)
             own = None if checkpoint is None else network_checkpoint(checkpoint, k)
             run = NetworkRun(problem, network.to(device), seed, own, team, before)
             for past in run.history:
                 on_epoch(past)
-            while not run.finished and not (k == 0 and stop(run.history)):
+            while not (hopeless := k == 0 and stop(run.history)) and not run.finished:
                 on_epoch(run.next_epoch())
-            run.back_to_best()
-            runs.append(run)
+            runs.append(run.end())
+            if hopeless and isinstance(model, HasNetworks):
+                del model.networks[1:]  # which are not trained
+                break
         return _fitted(problem, model.cpu(), runs, alone=team.size == 1)
 
 
-def _fitted(problem: Problem, model: nn.Module, runs: Sequence[NetworkRun], alone: bool) -> Fitted:
-    """What came of the runs of a model's networks; the best epoch is that of the first."""
+def _fitted(problem: Problem, model: nn.Module, runs: Sequence[History], alone: bool) -> Fitted:
+    """What came of the runs of a model's networks."""
     best, chosen = runs[0].best, dict[str, float]()
-    assert best is not None
     if isinstance(model, FitsAfterwards) and alone:  # a team hands over to one process
         best, chosen = _fit_afterwards(problem, model, best)
     some = problem.split.train[: REPORTED * problem.settings.network.batch_size]
     first_nan = next((run.first_nan for run in runs if run.first_nan is not None), None)
     numerics = numerical_report(model, problem.stream(some), first_nan)
-    return Fitted(model, best, tuple(epoch for run in runs for epoch in run.history), numerics, chosen)
+    return Fitted(model, best, tuple(runs), numerics, chosen)
 
 
 def _fit_afterwards(problem: Problem, model: Any, best: Epoch) -> tuple[Epoch, dict[str, float]]:
@@ -124,8 +130,13 @@ def _fit_afterwards(problem: Problem, model: Any, best: Epoch) -> tuple[Epoch, d
     chosen = model.fit_afterwards(
         train.inputs, valid.inputs, **targets, part=part, loss=partial(loss, task), score=score
     )
-    valid_loss, valid_metric = validated(problem, model, problem.batches(problem.split.valid)) or (0.0, 0.0)
-    return replace(best, valid_loss=valid_loss, valid_metric=valid_metric), chosen
+    found = validated(problem, model, problem.batches(problem.split.valid))
+    if found is None:
+        raise InputError(
+            f"{problem.settings.model}: what it says of validation items together with what was fitted afterwards "
+            "is not a finite number; try a smaller learning rate, or standardise features"
+        )
+    return replace(best, valid_loss=found[0], valid_metric=found[1]), chosen
 
 
 def _fit_in_one_go(problem: Problem, model: Any, seed: int) -> Fitted:
@@ -144,7 +155,8 @@ def _fit_in_one_go(problem: Problem, model: Any, seed: int) -> Fitted:
     y = problem.y[torch.from_numpy(items)]
     valid_loss = float(loss(task, (outputs - problem.shift) / problem.scale, y))
     epoch = Epoch(1, train_loss, valid_loss, metric, time.perf_counter() - started)
-    return Fitted(model, epoch, (epoch,), numerical_report(model, problem.stream(split.valid)))
+    report = numerical_report(model, problem.stream(split.valid))
+    return Fitted(model, epoch, (History((epoch,), epoch),), report)
 
 
 @contextmanager

@@ -43,6 +43,20 @@ class Epoch:
     seconds: float
 
 
+@dataclass(frozen=True)
+class History:
+    """What happened in the run of a network."""
+
+    epochs: tuple[Epoch, ...]
+    best: Epoch
+    first_nan: str | None = None  # where numbers broke down, which is in the last epoch
+
+    @property
+    def sound(self) -> tuple[Epoch, ...]:
+        """The epochs in which all numbers were finite."""
+        return self.epochs if self.first_nan is None else self.epochs[:-1]
+
+
 class NetworkRun:
     """The state of a network's run between two epochs, which is what a checkpoint holds; `before` are the epochs of
     networks that were trained before it."""
@@ -160,8 +174,8 @@ class NetworkRun:
         self.best = None if rest["best"] is None else self.history[rest["best"] - self.before - 1]
         self.first_nan = rest["first_nan"]
 
-    def back_to_best(self) -> None:
-        """The network as it was after its best epoch, on the CPU."""
+    def end(self) -> History:
+        """What happened; the network is then on the CPU, as it was after its best epoch."""
         if self.best is None:
             raise InputError(
                 f"training broke down in its first epoch ({self.first_nan} is not a finite number); "
@@ -169,6 +183,7 @@ class NetworkRun:
             )
         self.model.load_state_dict(self.best_state)
         self.model.cpu()
+        return History(tuple(self.history), self.best, self.first_nan)
 
 
 def validated(problem: Problem, model: nn.Module, batches: Loader[Scored]) -> tuple[float, float] | None:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from wlhn.batching.colour_batch import ColourBatch
 from wlhn.errors import InputError
-from wlhn.nn.capabilities import HasPoints
+from wlhn.nn.capabilities import HasPoints, networks_of
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,16 @@ def numerical_report(model: nn.Module, batches: Iterable[Any], first_nan: str | 
     for batch in batches:
         with watching(model, watch):
             batch.outputs(model)
-        if not isinstance(model, HasPoints):
-            continue
-        inputs: ColourBatch = batch.inputs
-        weights = [inputs.weight, *(level.weight for level in inputs.levels)]
-        for (z, h), weight in zip(model.levels(inputs), weights, strict=True):
-            share = torch.ones(len(h)) if weight is None else weight.to(h.dtype)
-            radius = max(radius, float(z.r.max()))
-            dead += float(share[(h == 0).all(dim=1)].sum())
-            rows += float(share.sum())
+        for network in networks_of(model):
+            if not isinstance(network, HasPoints):
+                continue
+            inputs: ColourBatch = batch.inputs
+            weights = [inputs.weight, *(level.weight for level in inputs.levels)]
+            for (z, h), weight in zip(network.levels(inputs), weights, strict=True):
+                share = torch.ones(len(h)) if weight is None else weight.to(h.dtype)
+                radius = max(radius, float(z.r.max()))
+                dead += float(share[(h == 0).all(dim=1)].sum())
+                rows += float(share.sum())
     if not rows:
         return Numerics(None, None, _finite(low), high, first_nan)
     return Numerics(_finite(radius), dead / rows, _finite(low), high, first_nan)
