@@ -13,6 +13,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -151,15 +152,18 @@ class _Words:
 
 def _listed(times: Counter[str]) -> str:
     """Counted words: the most frequent, in alphabetical order, and how many more there are."""
-    kept = sorted(times, key=lambda word: (-times[word], _natural(word)))[:KINDS]
+    kept = list(times)
+    if len(kept) > KINDS:
+        kept = sorted(kept, key=lambda word: (-times[word], _natural(word)))[:KINDS]
     words = [f"{times[word]}× {word}" if times[word] > 1 else word for word in sorted(kept, key=_natural)]
     more = times.total() - sum(times[word] for word in kept)
     return ", ".join([*words, f"{more} more"] if more else words)
 
 
-def _natural(word: str) -> list[Any]:
+@lru_cache(maxsize=100_000)  # the same few thousand words stand in most names
+def _natural(word: str) -> tuple[Any, ...]:
     """Alphabetical order in which d2 comes before d10."""
-    return [int(part) if k % 2 else part for k, part in enumerate(re.split(r"(\d+)", word))]
+    return tuple(int(part) if k % 2 else part for k, part in enumerate(re.split(r"(\d+)", word)))
 
 
 def _edge_words(hierarchy: Hierarchy, code: int) -> tuple[str, str]:
