@@ -126,9 +126,8 @@ def _summarise(run: TrainedRun, data: list[str], settings: Settings) -> None:
     best = [str(each.best.epoch) for each in run.fitted.runs]
     typer.echo(
         f"{settings.model} was trained for {counted(about['epochs'], 'epoch')} in {about['seconds']:.1f} s; "
-        + (f"epoch {best[0]} was" if len(best) == 1 else f"epochs {listed(best)} were")
-        + f" the best on the validation {items}"
-        + (f" of its {len(best)} networks." if len(best) > 1 else ".")
+        + (f"epoch {best[0]} was the best" if len(best) == 1 else f"{listed(best)} were its networks' best epochs")
+        + f" on the validation {items}."
     )
     if scores["test"] is not None:
         line = f"Test {METRICS[metric].name}: {METRICS[metric].shown(scores['test'])}"
