@@ -109,18 +109,11 @@ def scaffold_split(smiles: Sequence[str], *, ratios: tuple[float, float] = (0.8,
     >>> scaffold_split(["c1ccccc1", "Cc1ccccc1", "C1CCCCC1", "CC", "CCO"], ratios=(0.4, 0.2)).train.tolist()
     [3, 4]
     """
-    from rdkit import rdBase
-    from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
-
-    members: dict[str, list[int]] = {}
-    with rdBase.BlockLogs():
-        for k, text in enumerate(smiles):
-            members.setdefault(MurckoScaffoldSmiles(smiles=text, includeChirality=False), []).append(k)
     train_size, valid_size = ratios[0] * len(smiles), (ratios[0] + ratios[1]) * len(smiles)
     train: list[int] = []
     valid: list[int] = []
     test: list[int] = []
-    for group in sorted(members.values(), key=lambda group: (len(group), group[0]), reverse=True):
+    for group in scaffold_groups(smiles):
         if len(train) + len(group) <= train_size:
             train += group
         elif len(train) + len(valid) + len(group) <= valid_size:
@@ -128,6 +121,22 @@ def scaffold_split(smiles: Sequence[str], *, ratios: tuple[float, float] = (0.8,
         else:
             test += group
     return Split(train, valid, test)
+
+
+def scaffold_groups(smiles: Sequence[str]) -> list[list[int]]:
+    """Positions of the molecules that share a Bemis–Murcko scaffold, the largest groups first.
+
+    >>> scaffold_groups(["c1ccccc1", "Cc1ccccc1", "C1CCCCC1"])
+    [[0, 1], [2]]
+    """
+    from rdkit import rdBase
+    from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
+
+    members: dict[str, list[int]] = {}
+    with rdBase.BlockLogs():
+        for k, text in enumerate(smiles):
+            members.setdefault(MurckoScaffoldSmiles(smiles=text, includeChirality=False), []).append(k)
+    return sorted(members.values(), key=lambda group: (len(group), group[0]), reverse=True)
 
 
 def _featurise(smiles: list[Any], path: Path, options: ReadOptions) -> tuple[Graphs, NDArray[np.int64], dict[int, str]]:
