@@ -8,19 +8,22 @@ another device a batch is copied anew). PyG is imported where it is needed: `Fee
 from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import torch
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from wlhn.batching.colour_batch import Counts, check_edges
 from wlhn.loops.grouping import group_by_target
 
-Matrix = Callable[[Tensor, Tensor], Counts]  # (edges, rows of nodes) → matrix for such rows
+Made = TypeVar("Made")
+OfEdges = Callable[[Tensor, Tensor], Made]  # (edges, rows of nodes) → a matrix for such rows
 
-_kept: MutableMapping[Tensor, dict[Any, Counts]] = WeakTensorKeyDictionary()
+_kept: MutableMapping[Tensor, dict[Any, Any]] = WeakTensorKeyDictionary()
 
 
 def lasting(edge_index: Tensor) -> Tensor:
@@ -35,15 +38,21 @@ def lasting(edge_index: Tensor) -> Tensor:
     return edge_index
 
 
-def _kept_while_edges_last(make: Matrix) -> Matrix:
-    @wraps(make)
-    def matrix(edge_index: Tensor, h: Tensor) -> Counts:
-        known, key = _kept.get(edge_index, {}), (make, len(h), h.dtype)
-        if key not in known:
-            known[key] = make(edge_index, h)
-        return known[key]
+def while_edges_last(edge_index: Tensor, key: Any, make: Callable[[], Made]) -> Made:
+    """What `make` gives; of lasting edges it is made once and kept under its key."""
+    known = _kept.get(edge_index, {})
+    if key not in known:
+        known[key] = make()
+    made: Made = known[key]
+    return made
 
-    return matrix
+
+def _kept_while_edges_last(make: OfEdges[Made]) -> OfEdges[Made]:
+    @wraps(make)
+    def made(edge_index: Tensor, h: Tensor) -> Made:
+        return while_edges_last(edge_index, (make, len(h), h.dtype), lambda: make(edge_index, h))
+
+    return made
 
 
 @_kept_while_edges_last
@@ -96,6 +105,68 @@ def gcn_matrix(edge_index: Tensor, h: Tensor) -> Counts:
 
     edge_index, weight = gcn_norm(edge_index, num_nodes=len(h), dtype=h.dtype)
     return _matrix(edge_index, len(h), weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Where a sparse matrix has entries."""
+
+    pattern: Counts  # its values number the entries, so that those of its transpose say which entry stands there
+    row: Tensor  # (entries,)
+
+    @property
+    def column(self) -> Tensor:
+        """(entries,)"""
+        return self.pattern.index
+
+
+@_kept_while_edges_last
+def entries_with_loops(edge_index: Tensor, h: Tensor) -> Entries:
+    """An entry for each target and source of an edge, and one for each node and itself.
+
+    >>> import torch
+    >>> entries = entries_with_loops(torch.tensor([[0, 1, 1], [1, 0, 1]]), torch.zeros(2, 1))
+    >>> entries.row.tolist(), entries.column.tolist()
+    ([0, 0, 1, 1], [1, 0, 0, 1])
+    """
+    others = edge_index[:, edge_index[0] != edge_index[1]]
+    with_loops = torch.cat([others, torch.arange(len(h), device=others.device).expand(2, -1)], dim=1)
+    check_edges(edge_index, len(h))
+    source, target = with_loops.numpy(force=True)
+    row_ptr, neighbour, _ = group_by_target(source, target, len(h), with_order=False)
+    pattern = Counts.from_rows(row_ptr, neighbour, np.arange(len(neighbour)), len(h)).to(others.device)
+    return Entries(pattern, torch.repeat_interleave(pattern.ptr.diff()))
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeKinds:
+    """Edges by their features: a node sends the same along all its edges of one kind, so pairs of node and kind do."""
+
+    x: Tensor  # (kinds, …) features
+    node: Tensor  # (pairs,) the source of each pair
+    kind: Tensor  # (pairs,)
+    sums: Counts  # (nodes, pairs): sums over the edges that lead to each node
+
+
+def edge_kinds(edge_index: Tensor, edge_attr: Tensor, num_nodes: int) -> EdgeKinds:
+    """Edges by their features; of lasting edges, whose features last with them, made once.
+
+    >>> import torch
+    >>> kinds = edge_kinds(torch.tensor([[0, 0, 0], [1, 2, 2]]), torch.tensor([[5], [5], [7]]), num_nodes=3)
+    >>> kinds.node.tolist(), kinds.x[kinds.kind].tolist()
+    ([0, 0], [[5], [7]])
+    """
+
+    def made() -> EdgeKinds:
+        check_edges(edge_index, num_nodes)
+        x, kind_of_edge = torch.unique(edge_attr, dim=0, return_inverse=True)
+        pair, pair_of_edge = torch.unique(edge_index[0] * len(x) + kind_of_edge, return_inverse=True)
+        sent, target = (part.numpy(force=True) for part in (pair_of_edge, edge_index[1]))
+        row_ptr, index, _ = group_by_target(sent, target, num_nodes, with_order=False)
+        sums = Counts.from_rows(row_ptr, index, np.ones(len(index), np.float32), len(pair)).to(edge_index.device)
+        return EdgeKinds(x, pair // max(len(x), 1), pair % max(len(x), 1), sums)
+
+    return while_edges_last(edge_index, (EdgeKinds, num_nodes), made)
 
 
 def _matrix(edge_index: Tensor, num_nodes: int, weight: Tensor | None = None) -> Counts:

@@ -21,6 +21,11 @@ def compiled_for(tensor: Tensor) -> bool:
     return tensor.device.type == "cpu"
 
 
+def arrays(*tensors: Tensor) -> tuple[Any, ...]:
+    """What compiled loops see of tensors: the same numbers, without their gradients."""
+    return tuple(tensor.detach().numpy() for tensor in tensors)
+
+
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="wlhn")

@@ -8,9 +8,11 @@ from typing import Any
 from torch import Tensor, nn
 from torch_geometric.nn import GATConv
 
+from wlhn.batching.matrices import entries_with_loops
 from wlhn.errors import InputError
 from wlhn.nn.encoders import Channels, input_encoder
 from wlhn.nn.network import ConvolutionalNetwork, Edges
+from wlhn.nn.sparse_layers import SparseGATConv
 from wlhn.options.network import NetworkOptions
 from wlhn.options.option import option
 
@@ -28,7 +30,7 @@ class GAT(ConvolutionalNetwork):
     Edge features enter the attention.
 
     >>> GAT(in_channels=3, out_channels=2, hidden_channels=8, num_layers=2, attention_heads=2).layers[0]
-    GATConv(8, 4, heads=2)
+    SparseGATConv(8, 4, heads=2)
     """
 
     Options = GATOptions
@@ -42,7 +44,11 @@ class GAT(ConvolutionalNetwork):
         d, k = self.width, self.options.attention_heads
         if d % k:
             raise InputError(f"hidden_channels: must be a multiple of the {k} attention heads, found {d}")
-        return GATConv(d, d // k, k, edge_dim=d if self.edge_channels else None, bias=False)
+        if self.edge_channels:
+            return GATConv(d, d // k, k, edge_dim=d, bias=False)
+        return SparseGATConv(d, d // k, k, bias=False)
 
     def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
-        return edge_index, None if self.edge_encoder is None else self.edge_encoder(edge_attr)
+        if self.edge_encoder is None:
+            return (entries_with_loops(edge_index, h),)
+        return edge_index, self.edge_encoder(edge_attr)

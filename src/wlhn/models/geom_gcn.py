@@ -22,9 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from wlhn.batching.colour_batch import Counts
+from wlhn.batching.matrices import while_edges_last
+from wlhn.loops.grouping import group_by_target
 from wlhn.nn.latent_space import LatentSpace, hop_distances, latent_distance, place_nodes
 from wlhn.nn.network import ConvolutionalNetwork, Edges
-from wlhn.nn.per_graph import device_like, each_graph, edges_of
+from wlhn.nn.per_graph import each_graph, edges_of
+from wlhn.ops.sums import product
 from wlhn.options.network import NetworkOptions
 from wlhn.options.option import option
 
@@ -79,12 +83,19 @@ def neighbourhoods(num_nodes: int, edges: bytes, space: LatentSpace) -> tuple[ND
     return np.concatenate(pairs, axis=1), np.concatenate(virtual), np.concatenate(weight)
 
 
+def virtual_matrix(pairs: NDArray[Any], virtual: NDArray[Any], weight: NDArray[Any], num_nodes: int) -> Counts:
+    """(RELATIONS · nodes, nodes): sums the neighbours of each virtual node of each node, weighed."""
+    source, target = pairs
+    row_ptr, neighbour, order = group_by_target(source, target * RELATIONS + virtual, num_nodes * RELATIONS)
+    return Counts.from_rows(row_ptr, neighbour, weight[order], num_nodes)
+
+
 class BiLevel(nn.Module):
     """Sums over the eight virtual nodes of each node, side by side, through a Linear.
 
     >>> import torch
-    >>> loops = torch.arange(3).repeat(2, 1)
-    >>> BiLevel(channels=4)(torch.rand(3, 4), loops, torch.zeros(3, dtype=torch.long), torch.ones(3)).shape
+    >>> loops = virtual_matrix(np.arange(3)[None].repeat(2, axis=0), np.zeros(3, np.int64), np.ones(3), num_nodes=3)
+    >>> BiLevel(channels=4)(torch.rand(3, 4), loops).shape
     torch.Size([3, 4])
     """
 
@@ -92,11 +103,8 @@ class BiLevel(nn.Module):
         super().__init__()
         self.linear = nn.Linear(RELATIONS * channels, channels, bias=False)
 
-    def forward(self, h: Tensor, pairs: Tensor, virtual: Tensor, weight: Tensor) -> Tensor:
-        source, target = pairs
-        sums = h.new_zeros(len(h) * RELATIONS, h.shape[1])
-        sums = sums.index_add(0, target * RELATIONS + virtual, weight[:, None] * h[source])
-        return self.linear(sums.reshape(len(h), -1))
+    def forward(self, h: Tensor, sums: Counts) -> Tensor:
+        return self.linear(product(sums, h).reshape(len(h), -1))
 
 
 @dataclass(frozen=True)
@@ -120,8 +128,14 @@ class GeomGCN(ConvolutionalNetwork):
         return BiLevel(self.width)
 
     def edges(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Edges:
-        parts = []
-        for graph in each_graph(h, edge_index, batch):
-            pairs, virtual, weight = neighbourhoods(graph.size, graph.edges, self.options.latent)
-            parts.append((pairs + graph.first, virtual, weight))
-        return device_like(h, *(np.concatenate(column, axis=-1) for column in zip(*parts, strict=True)))
+        latent = self.options.latent
+
+        def sums() -> Counts:
+            parts = []
+            for graph in each_graph(h, edge_index, batch):
+                pairs, virtual, weight = neighbourhoods(graph.size, graph.edges, latent)
+                parts.append((pairs + graph.first, virtual, weight))
+            pairs, virtual, weight = (np.concatenate(column, axis=-1) for column in zip(*parts, strict=True))
+            return virtual_matrix(pairs, virtual, weight, len(h)).to(h.device)
+
+        return (while_edges_last(edge_index, (virtual_matrix, latent, len(h)), sums),)

@@ -11,16 +11,16 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import GINEConv, global_add_pool
+from torch_geometric.nn import global_add_pool
 
 from wlhn.batching.colour_batch import ColourBatch
-from wlhn.batching.matrices import sum_matrix
+from wlhn.batching.matrices import edge_kinds, sum_matrix
 from wlhn.nn.encoders import Channels, input_encoder
 from wlhn.nn.gin_layer import MLP, gin_on_colours
 from wlhn.nn.heads import make_head
 from wlhn.nn.model import Model
 from wlhn.nn.network import norm
-from wlhn.nn.sparse_layers import SparseGINConv
+from wlhn.nn.sparse_layers import SparseGINConv, SparseGINEConv
 from wlhn.ops.sums import product
 from wlhn.options.network import NetworkOptions
 from wlhn.options.option import option
@@ -52,7 +52,7 @@ class GIN(Model):
         options, edge_channels, d = self.options, self.edge_channels, self.options.hidden_channels
         num_layers = options.num_layers
         self.encoder = input_encoder(in_channels, d, options.input_dropout)
-        conv = GINEConv if edge_channels else SparseGINConv
+        conv = SparseGINEConv if edge_channels else SparseGINConv
         self.layers = nn.ModuleList(conv(_mlp(d), train_eps=options.learn_epsilon) for _ in range(num_layers))
         encoders = (input_encoder(edge_channels, d) for _ in range(num_layers))
         self.edge_encoders = nn.ModuleList(encoders) if edge_channels else None
@@ -73,8 +73,10 @@ class GIN(Model):
             for layer in self.layers:
                 h = torch.relu(layer(h, sums))
         else:
+            assert edge_attr is not None  # checked with the other inputs
+            kinds = edge_kinds(edge_index, edge_attr, len(h))
             for layer, encode in zip(self.layers, self.edge_encoders, strict=True):
-                h = torch.relu(layer(h, edge_index, encode(edge_attr)))
+                h = torch.relu(layer(h, encode(kinds.x), kinds))
         return h
 
     def run_on_colours(self, batch: ColourBatch) -> Tensor:

@@ -14,12 +14,13 @@ from torch import Tensor, nn
 from torch_geometric.nn import BatchNorm, global_add_pool
 
 from wlhn.batching.colour_batch import Counts, check_edges
+from wlhn.batching.matrices import Entries
 from wlhn.nn.dropout import Dropout
 from wlhn.nn.encoders import Channels, input_encoder
 from wlhn.nn.heads import make_head
 from wlhn.nn.model import Model
 
-Edges = tuple[Tensor | Counts | None, ...]  # what a layer is told of them
+Edges = tuple[Tensor | Counts | Entries | None, ...]  # what a layer is told of them
 
 
 class Network(Model, ABC):

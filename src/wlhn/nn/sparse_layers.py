@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch_geometric.nn import GCNConv, GINConv, MixHopConv, SAGEConv
+from torch.nn import functional as F
+from torch_geometric.nn import GATConv, GCNConv, GINConv, GINEConv, MixHopConv, SAGEConv
 
 from wlhn.batching.colour_batch import Counts
+from wlhn.batching.matrices import EdgeKinds, Entries
+from wlhn.ops.attention import attend
 from wlhn.ops.sums import product
 
 
@@ -21,11 +24,29 @@ class SparseGCNConv(GCNConv):
         return product(sums, self.lin(h))
 
 
+class SparseGATConv(GATConv):
+    """GATConv of `entries_with_loops`, without features of edges."""
+
+    def forward(self, h: Tensor, entries: Entries) -> Tensor:
+        x = self.lin(h).view(-1, self.heads, self.out_channels)
+        heard, hearing = (x * self.att_src).sum(-1), (x * self.att_dst).sum(-1)
+        scores = F.leaky_relu(heard[entries.column] + hearing[entries.row], self.negative_slope)
+        return attend(entries, scores, x).flatten(1)
+
+
 class SparseGINConv(GINConv):
     """GINConv of a `sum_matrix`."""
 
     def forward(self, h: Tensor, sums: Counts) -> Tensor:
         return self.nn((1 + self.eps) * h + product(sums, h))
+
+
+class SparseGINEConv(GINEConv):
+    """GINEConv of `edge_kinds`, of whose features `edges` are the encoded ones."""
+
+    def forward(self, h: Tensor, edges: Tensor, kinds: EdgeKinds) -> Tensor:
+        messages = torch.relu(h[kinds.node] + edges[kinds.kind])
+        return self.nn((1 + self.eps) * h + product(kinds.sums, messages))
 
 
 class SparseSAGEConv(SAGEConv):

@@ -16,6 +16,7 @@ from wlhn.batching.colour_batch import Counts
 from wlhn.hyperbolic.polar import to_tangent
 from wlhn.loops import parallel
 from wlhn.loops import sums as loops
+from wlhn.loops.parallel import arrays
 
 Everyone = Callable[[Tensor], Tensor]  # the sum of a tensor over all workers; differentiable
 
@@ -51,10 +52,6 @@ def tangent_sum(counts: Counts, r: Tensor, e: Tensor) -> Tensor:
     return _TangentSum.apply(r, e, counts) if torch.is_grad_enabled() else _tangent_sum(r, e, counts)
 
 
-def _numpy(*tensors: Tensor) -> tuple[Any, ...]:
-    return tuple(tensor.detach().numpy() for tensor in tensors)
-
-
 class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, counts: Counts) -> Tensor:
@@ -62,7 +59,7 @@ class _Product(torch.autograd.Function):
         x = x.contiguous()
         out = x.new_zeros(counts.shape[0], x.shape[1])
         work = len(counts.index) * x.shape[1]
-        parallel.over_rows(loops.sum_rows, len(out), work, *_numpy(counts.ptr, counts.index, counts.value, x, out))
+        parallel.over_rows(loops.sum_rows, len(out), work, *arrays(counts.ptr, counts.index, counts.value, x, out))
         return out
 
     @staticmethod
@@ -72,14 +69,14 @@ class _Product(torch.autograd.Function):
         out = grad.new_zeros(counts.shape[1], grad.shape[1])
         work = len(counts.index) * grad.shape[1]
         parallel.over_rows(
-            loops.sum_rows, len(out), work, *_numpy(counts.t_ptr, counts.t_index, counts.t_value, grad, out)
+            loops.sum_rows, len(out), work, *arrays(counts.t_ptr, counts.t_index, counts.t_value, grad, out)
         )
         return out, None
 
 
 def _tangent_sum(r: Tensor, e: Tensor, counts: Counts) -> Tensor:
     out = e.new_empty(counts.shape[0], e.shape[1])
-    args = _numpy(counts.ptr, counts.index, counts.value, r.contiguous(), e.contiguous(), out)
+    args = arrays(counts.ptr, counts.index, counts.value, r.contiguous(), e.contiguous(), out)
     parallel.over_rows(loops.sum_radial, len(out), len(counts.index) * e.shape[1], *args)
     return out
 
@@ -97,6 +94,6 @@ class _TangentSum(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> Any:
         (r, e), counts = ctx.saved_tensors, ctx.counts
         grad_r, grad_e = torch.empty_like(r), torch.empty_like(e)
-        args = _numpy(counts.t_ptr, counts.t_index, counts.t_value, r, e, grads[0].contiguous(), grad_r, grad_e)
+        args = arrays(counts.t_ptr, counts.t_index, counts.t_value, r, e, grads[0].contiguous(), grad_r, grad_e)
         parallel.over_rows(loops.sum_radial_back, len(r), len(counts.index) * e.shape[1], *args)
         return grad_r, grad_e, None
