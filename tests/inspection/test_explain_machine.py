@@ -162,13 +162,15 @@ def test_a_voice_that_has_no_share_has_no_part(tmp_path: Path) -> None:
     np.testing.assert_allclose(of_both.node, both.model.network_scale * of_alone.node, atol=1e-6)
 
 
-@pytest.mark.parametrize("tree_machine", ["wl-oa", "wl-linear"])
-def test_two_voices_whose_machine_sees_clusters_and_three_classes(tree_machine: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("tree_machine", "coarse"), [("wl-oa", False), ("wl-linear", False), ("wl-linear", True)])
+def test_two_voices_whose_machine_sees_clusters_and_three_classes(
+    tree_machine: str, coarse: bool, tmp_path: Path
+) -> None:
     noise = np.random.default_rng(0).uniform(-0.1, 0.1, MUTAG.graphs.num_nodes)
     x = (np.minimum(MUTAG.graphs.degree, 3) + noise)[:, None].astype(np.float32)
     y = np.digitize(np.diff(MUTAG.graphs.node_ptr), (16, 20))
     measured = replace(MUTAG, graphs=replace(MUTAG.graphs, x=x), y=y, classes=["small", "middling", "large"])
-    given = TWO_VOICES | {"inputs": "both", "tree_clusters": 3, "tree_machine": tree_machine}
+    given = TWO_VOICES | {"inputs": "both", "tree_clusters": 3, "tree_machine": tree_machine, "tree_coarse": coarse}
     trained = train(measured, Settings.of("two-voices", **given), tmp_path / "run").trained
     explanation, said = explain(trained, measured.graphs, 2), outputs(trained, measured.graphs)[2]
     np.testing.assert_allclose(explanation.base + explanation.node.sum(axis=0), said, atol=1e-4)

@@ -27,7 +27,10 @@ from wlhn.training.problem import collator_of
 from wlhn.training.settings import Settings
 
 OPTIONS = [  # each option away from its default, so that no branch goes unseen
-    ("two-voices", {"tree_machine": "wl-linear", "tree_clusters": 2, "tree_folds": 2, "tree_weight": 0.2}),
+    (
+        "two-voices",
+        {"tree_machine": "wl-linear", "tree_clusters": 2, "tree_folds": 2, "tree_weight": 0.2, "tree_coarse": True},
+    ),
     ("two-voices", {"choose_weight": True, "num_networks": 2}),
     ("gin", {"learn_epsilon": True}),
     ("gat", {"attention_heads": 2}),

@@ -129,6 +129,22 @@ def test_a_worker_of_a_team_leaves_the_machine_to_the_process_that_takes_over() 
     assert model.machine is None
 
 
+def test_a_coarse_machine_is_the_linear_one_with_a_coarser_tree() -> None:
+    given = problem(tree_machine="wl-linear", tree_coarse=True, tree_folds=0)
+    model = fit(given, seed=0).model
+    assert isinstance(model, TwoVoices)
+    own = {"rounds": model.machine.options.rounds, "svm_penalty": model.svm_penalty}
+    said = given.outputs(model.machine, SPLIT.test)[1]
+    for coarse in (True, False):
+        alone = Problem(MUTAG, SPLIT, Settings.of("wl-linear", coarse=coarse, **own))
+        assert torch.equal(alone.outputs(fit(alone, seed=0).model, SPLIT.test)[1], said) == coarse
+
+
+def test_a_coarser_tree_is_for_linear_machines() -> None:
+    with pytest.raises(InputError, match="tree_coarse: is for wl-linear alone, found tree_machine=wl-oa"):
+        problem(tree_coarse=True).build()
+
+
 def test_one_fold_is_refused() -> None:
     with pytest.raises(InputError, match="tree_folds: must be 0, or 2 or more"):
         problem(tree_folds=1).build()

@@ -78,6 +78,10 @@ class TwoVoicesOptions(WLHNOptions):
         "the network sees.",
         at_least=0,
     )
+    tree_coarse: bool = option(
+        False,
+        "Whether a wl-linear machine counts colours of a coarser tree as well: see its option `coarse`.",
+    )
     tree_folds: int = option(
         5,
         "Folds of the training items by which the machine's depth and penalty are chosen; 0: by the validation items, "
@@ -111,6 +115,8 @@ class TwoVoices(Model):
         super().__init__(in_channels, out_channels, **keywords)
         if self.options.tree_folds == 1:
             raise InputError("tree_folds: must be 0, or 2 or more, found 1")
+        if self.options.tree_coarse and self.options.tree_machine != "wl-linear":
+            raise InputError(f"tree_coarse: is for wl-linear alone, found tree_machine={self.options.tree_machine}")
         of_network = {field.name: getattr(self.options, field.name) for field in fields(WLHNOptions)}
         self.networks = nn.ModuleList(
             WLHN(in_channels, out_channels, edge_channels=self.edge_channels, **of_network)
@@ -209,7 +215,7 @@ class TwoVoices(Model):
     @property
     def _kind_of_machine(self) -> tuple[Any, ...]:
         options = self.options
-        kind = options.tree_machine, options.tree_clusters, options.num_layers, options.tree_folds
+        kind = options.tree_machine, options.tree_clusters, options.tree_coarse, options.num_layers, options.tree_folds
         return *kind, self.out_channels
 
     def _choose(self, given: LearnedFrom, part: PartOfTraining, loss: Loss) -> Chosen:
@@ -233,7 +239,8 @@ class TwoVoices(Model):
     def _machine(self, rounds: int, penalty: float) -> TreeMachine:
         kind, edges = TREES[self.options.tree_machine], self.edge_channels
         width = self.in_channels if self.clusters is None else self.clusters.width
-        machine = kind(width, self.out_channels, edge_channels=edges, rounds=rounds, svm_penalty=penalty)
+        further = {"coarse": True} if self.options.tree_coarse else {}
+        machine = kind(width, self.out_channels, edge_channels=edges, rounds=rounds, svm_penalty=penalty, **further)
         machine.takes_votes = False  # votes can be neither calibrated nor divided among colours
         return machine
 

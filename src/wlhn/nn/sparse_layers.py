@@ -30,8 +30,8 @@ class SparseGATConv(GATConv):
     def forward(self, h: Tensor, entries: Entries) -> Tensor:
         x = self.lin(h).view(-1, self.heads, self.out_channels)
         heard, hearing = (x * self.att_src).sum(-1), (x * self.att_dst).sum(-1)
-        scores = F.leaky_relu(heard[entries.column] + hearing[entries.row], self.negative_slope)
-        return attend(entries, scores, x).flatten(1)
+        scores = heard.index_select(0, entries.column) + hearing.index_select(0, entries.row)
+        return attend(entries, F.leaky_relu(scores, self.negative_slope), x).flatten(1)
 
 
 class SparseGINConv(GINConv):
@@ -45,7 +45,7 @@ class SparseGINEConv(GINEConv):
     """GINEConv of `edge_kinds`, of whose features `edges` are the encoded ones."""
 
     def forward(self, h: Tensor, edges: Tensor, kinds: EdgeKinds) -> Tensor:
-        messages = torch.relu(h[kinds.node] + edges[kinds.kind])
+        messages = torch.relu(h.index_select(0, kinds.node) + edges.index_select(0, kinds.kind))
         return self.nn((1 + self.eps) * h + product(kinds.sums, messages))
 
 
