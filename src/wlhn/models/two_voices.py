@@ -25,22 +25,18 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, fields
-from itertools import product
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from wlhn.batching.colour_batch import ColourBatch
 from wlhn.errors import InputError
+from wlhn.models.machines.beside_network import MachineBesideNetwork, PartOfTraining, TreeMachineName
 from wlhn.models.machines.calibration import FURTHEST, Loss, calibration
-from wlhn.models.machines.choice import Items, folds_of, least_loss
 from wlhn.models.machines.clusters import Clusters, rows_of_nodes
-from wlhn.models.machines.shared_fits import Chosen, LearnedFrom, chosen_once
-from wlhn.models.machines.subtree import WLOA, WLSVM
-from wlhn.models.machines.wl_linear import WLLinear
+from wlhn.models.machines.shared_fits import LearnedFrom, chosen_once
 from wlhn.models.wlhn import WLHN, WLHNOptions
 from wlhn.nn.encoders import Channels
 from wlhn.nn.machine import known_targets, of_each_target
@@ -50,16 +46,12 @@ from wlhn.nn.tree_machine import TreeMachine
 from wlhn.ops.level import Points
 from wlhn.options.option import option
 
-TREES: dict[str, type[TreeMachine]] = {"wl-oa": WLOA, "wl-svm": WLSVM, "wl-linear": WLLinear}
-PENALTIES = (0.1, 1.0, 10.0, 100.0)
-LINEAR_PENALTIES = PENALTIES[:-1]  # the largest takes a linear machine minutes where graphs are many
 WEIGHTS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9, 0.0)  # of equally good ones, the first
 TREE = "tree_voice."
 CLUSTERS = "clusters."
 NUMBERS = ("svm_penalty", "tree_weight", "network_scale", "machine_scale")
 LARGEST = math.exp(FURTHEST)  # of these
 CHOSEN = ("rounds", *NUMBERS)  # beside what the machine itself remembers
-PartOfTraining = Callable[[NDArray[Any]], ColourBatch]  # the batch of the training items at these positions
 
 
 @dataclass(frozen=True)
@@ -69,9 +61,7 @@ class TwoVoicesOptions(WLHNOptions):
         "Networks, trained independently, whose outputs are averaged; training takes as many times longer.",
         at_least=1,
     )
-    tree_machine: Literal["wl-oa", "wl-svm", "wl-linear"] = option(
-        "wl-oa", "The machine on the tree; wl-linear where graphs are many."
-    )
+    tree_machine: TreeMachineName = option("wl-oa", "The machine on the tree; wl-linear where graphs are many.")
     tree_clusters: int = option(
         0,
         "Clusters (k-means) of nodes' numeric features, which the machine sees instead of the numbers; 0: it sees what "
@@ -194,7 +184,8 @@ class TwoVoices(Model):
         if self.options.tree_clusters:
             self.clusters = Clusters.fit(rows_of_nodes(train), self.options.tree_clusters)
         asked = LearnedFrom(train, valid, y, valid_y, task, self._kind_of_machine)
-        chosen = chosen_once(asked, lambda: self._choose(asked, part, loss))
+        depth, folds = self.options.num_layers, self.options.tree_folds
+        chosen = chosen_once(asked, lambda: self._beside.choose(asked, depth, folds, part, loss))
         self.machine = copy(chosen.machine)  # others have it too, and it changes when it is asked what it remembers
         self.svm_penalty, self.machine_scale = chosen.penalty, chosen.scale
         self.network_scale = calibration(network, valid_y, loss)
@@ -213,36 +204,20 @@ class TwoVoices(Model):
         return torch.stack([cast(WLHN, network).run_on_colours(batch) for network in self.networks]).mean(dim=0)
 
     @property
+    def _beside(self) -> MachineBesideNetwork:
+        options = self.options
+        channels = self.in_channels, self.edge_channels, self.out_channels
+        return MachineBesideNetwork(options.tree_machine, options.tree_coarse, *channels, self.clusters)
+
+    @property
     def _kind_of_machine(self) -> tuple[Any, ...]:
         options = self.options
         kind = options.tree_machine, options.tree_clusters, options.tree_coarse, options.num_layers, options.tree_folds
         return *kind, self.out_channels
 
-    def _choose(self, given: LearnedFrom, part: PartOfTraining, loss: Loss) -> Chosen:
-        y, task = given.y, given.task
-        train = Items(self.seen_by_machine(given.train), y)
-
-        def items(positions: NDArray[Any]) -> Items:
-            return Items(self.seen_by_machine(part(positions)), y[positions])
-
-        pairs = [(items(rest), items(held_out)) for rest, held_out in folds_of(y, task, self.options.tree_folds)]
-        pairs = pairs or [(train, Items(self.seen_by_machine(given.valid), given.valid_y))]
-        penalties = LINEAR_PENALTIES if self.options.tree_machine == "wl-linear" else PENALTIES
-        candidates = list(product(range(self.options.num_layers + 1), penalties))
-        best, scale = least_loss(candidates, lambda each: self._machine(*each), pairs, task, loss)
-        return Chosen(train.fitted(self._machine(*best), task), best[1], scale)
-
     def seen_by_machine(self, batch: ColourBatch) -> ColourBatch:
         """The batch, or the same graphs with clusters for numbers."""
-        return batch if self.clusters is None else self.clusters.encode_batch(batch)
-
-    def _machine(self, rounds: int, penalty: float) -> TreeMachine:
-        kind, edges = TREES[self.options.tree_machine], self.edge_channels
-        width = self.in_channels if self.clusters is None else self.clusters.width
-        further = {"coarse": True} if self.options.tree_coarse else {}
-        machine = kind(width, self.out_channels, edge_channels=edges, rounds=rounds, svm_penalty=penalty, **further)
-        machine.takes_votes = False  # votes can be neither calibrated nor divided among colours
-        return machine
+        return self._beside.seen(batch)
 
     def _together(self, network: Tensor, tree: Tensor, weight: float) -> Tensor:
         share, machine_share = self.shares(weight)
@@ -302,7 +277,7 @@ class TwoVoices(Model):
             if not isinstance(self.in_channels, int):
                 raise InputError("clusters: are of numbers, but the nodes of this model have categories")
             self.clusters = Clusters.from_tensors(clusters, self.in_channels)
-        machine = self._machine(int(state["rounds"]), 1.0)  # the penalty was for learning
+        machine = self._beside.made(int(state["rounds"]), 1.0)  # the penalty was for learning
         known = {name: part for name, part in state.items() if name not in CHOSEN and not name.startswith(CLUSTERS)}
         machine.load_state_dict(known)
         return machine
