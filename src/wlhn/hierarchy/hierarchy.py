@@ -8,7 +8,7 @@ The hierarchy's tree has a root above the colours of depth 0, unless these are a
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -35,10 +35,10 @@ class Signature(NamedTuple):
     edge: IntArray  # edge labels as codes, all 0 without edge labels; if directed, 2 · code, and + 1 for out-neighbours
     times: IntArray
 
-    def row(self, colour: int) -> list[tuple[int, int, int]]:
+    def row(self, colour: int) -> Iterator[tuple[int, int, int]]:
         """(colour, edge, times) of the counted neighbours of one colour."""
-        here = slice(int(self.ptr[colour]), int(self.ptr[colour + 1]))
-        return list(zip(*(part[here].tolist() for part in self[1:]), strict=True))
+        here = slice(self.ptr[colour], self.ptr[colour + 1])
+        return zip(self.colour[here].tolist(), self.edge[here].tolist(), self.times[here].tolist(), strict=True)
 
 
 @dataclass(frozen=True, eq=False)

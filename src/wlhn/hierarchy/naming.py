@@ -80,11 +80,12 @@ def digests(hierarchy: Hierarchy, t: int, colours: list[int]) -> dict[int, str]:
         seen = (v for c in needed[-1] for v, _, _ in sign.row(c))
         needed.append({*seen, *(int(hierarchy.parents[s][c]) for c in needed[-1])})
     known = {c: _hash(hierarchy.initial_values[c].tolist()) for c in needed[-1]}
+    words = _words_of_edges(hierarchy)
     for s, here in enumerate(reversed(needed[:-1]), start=1):
         sign, above = hierarchy.signature(s), known
         known = {}
         for c in here:
-            around = sorted((_edge_words(hierarchy, e), above[v], n) for v, e, n in sign.row(c))
+            around = sorted([(words[e], above[v], n) for v, e, n in sign.row(c)])
             known[c] = _hash([above[int(hierarchy.parents[s][c])], around])
     return known
 
@@ -95,9 +96,10 @@ class _Words:
     def __init__(
         self, hierarchy: Hierarchy, node_names: ArrayLike | None, edge_words: Sequence[tuple[str, str]] | None
     ) -> None:
-        self.edge_words = edge_words or [_edge_words(hierarchy, e) for e in range(max(hierarchy.num_edge_codes, 1))]
+        self.edge_words = edge_words or _words_of_edges(hierarchy)
         self.hierarchy, self.floor = hierarchy, 0  # colours of the floor are a word each
         self.pieces: dict[tuple[int, int, int, int], str] = {}
+        self.parents = [parents.tolist() for parents in hierarchy.parents]
         values, start = hierarchy.initial_values, hierarchy.start
         names = None if node_names is None else np.asarray(node_names)
         first = np.unique(hierarchy.colours[0], return_index=True)[1]
@@ -114,6 +116,10 @@ class _Words:
             self.floor = 1
             sign = hierarchy.signature(1)
             self._degrees(np.diff(np.concatenate([[0], np.cumsum(sign.times)])[sign.ptr]))
+        ancestors: list[Any] = [np.arange(len(self.long))] * (self.floor + 1)
+        for parents in hierarchy.parents[self.floor + 1 :]:
+            ancestors.append(ancestors[-1][parents])
+        self.on_floor = [ancestor.tolist() for ancestor in ancestors]  # of each colour, depth by depth
 
     def _degrees(self, degrees: Any) -> None:
         self.long = [f"degree {int(d)}" for d in degrees]
@@ -124,7 +130,7 @@ class _Words:
         if t < self.floor:
             return "node"
         around = self._around(t, colour, reach, -1) if t > self.floor else ""
-        own = self.long[self._ancestor(t, colour, self.floor)]
+        own = self.long[self.on_floor[t][colour]]
         return own + (around or " (no neighbours)" * (t > self.floor and own != "degree 0"))
 
     def _around(self, t: int, colour: int, reach: int, back: int) -> str:
@@ -133,21 +139,16 @@ class _Words:
             return ""
         key = (t, colour, reach, back)
         if key not in self.pieces:
-            ahead = self._ancestor(t, colour, t - 2) if t - 1 > self.floor else -1
+            ahead = self.parents[t - 1][self.parents[t][colour]] if t - 1 > self.floor else -1
             times: Counter[str] = Counter()
             for v, e, n in self.hierarchy.signature(t).row(colour):
                 left, back = (n - 1, -1) if v == back else (n, back)
                 if left:
-                    word = self.short[self._ancestor(t - 1, v, self.floor)] + self._around(t - 1, v, reach - 1, ahead)
+                    word = self.short[self.on_floor[t - 1][v]] + self._around(t - 1, v, reach - 1, ahead)
                     before, after = self.edge_words[e]
                     times[before + word + after] += left
             self.pieces[key] = f" ({_listed(times)})" if times else ""
         return self.pieces[key]
-
-    def _ancestor(self, t: int, colour: int, depth: int) -> int:
-        for s in range(t, depth, -1):
-            colour = int(self.hierarchy.parents[s][colour])
-        return colour
 
 
 def _listed(times: Counter[str]) -> str:
@@ -164,6 +165,10 @@ def _listed(times: Counter[str]) -> str:
 def _natural(word: str) -> tuple[Any, ...]:
     """Alphabetical order in which d2 comes before d10."""
     return tuple(int(part) if k % 2 else part for k, part in enumerate(re.split(r"(\d+)", word)))
+
+
+def _words_of_edges(hierarchy: Hierarchy) -> list[tuple[str, str]]:
+    return [_edge_words(hierarchy, code) for code in range(max(hierarchy.num_edge_codes, 1))]
 
 
 def _edge_words(hierarchy: Hierarchy, code: int) -> tuple[str, str]:
