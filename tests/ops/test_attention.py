@@ -1,11 +1,14 @@
 """Attention over sparse entries: against a dense softmax, plain torch, finite differences and PyG's GATConv."""
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 from torch_geometric.nn import GATConv
 
-from wlhn.batching.matrices import entries_with_loops, lasting
+from wlhn.batching.colour_batch import Counts
+from wlhn.batching.matrices import Entries, entries_with_loops, lasting
+from wlhn.errors import InputError
 from wlhn.loops import parallel
 from wlhn.nn.sparse_layers import SparseGATConv
 from wlhn.ops.attention import attend, attend_reference
@@ -51,10 +54,36 @@ def test_gradients_by_finite_differences() -> None:
     assert torch.autograd.gradcheck(lambda s, x: attend(entries_with_loops(EDGES, x), s, x), (scores, x))
 
 
-def test_a_row_without_entries_is_zero() -> None:
-    entries = entries_with_loops(torch.empty(2, 0, dtype=torch.long), torch.zeros(0, 1))
-    for form in (attend, attend_reference):
-        assert form(entries, torch.zeros(0, 2), torch.zeros(0, 2, 3)).shape == (0, 2, 3)
+def test_second_derivatives_by_finite_differences() -> None:
+    scores, x = inputs()
+    assert torch.autograd.gradgradcheck(lambda s, x: attend(entries_with_loops(EDGES, x), s, x), (scores, x))
+    assert torch.autograd.gradgradcheck(lambda s: attend(entries_with_loops(EDGES, x), s, x.detach()), scores)
+
+
+@pytest.mark.parametrize("form", [attend, attend_reference])
+def test_a_row_without_entries_is_zero(form) -> None:
+    entry = np.arange(2)
+    pattern = Counts.from_rows(np.array([0, 1, 1, 2]), np.array([1, 0], np.int32), entry, 2)
+    x = torch.arange(1.0, 13).view(2, 2, 3)
+    said = form(Entries(pattern, torch.tensor([0, 2])), torch.zeros(2, 2), x)
+    assert torch.equal(said, torch.stack([x[1], torch.zeros(2, 3), x[0]]))
+
+
+def test_other_shapes_are_refused() -> None:
+    scores, x = inputs()
+    entries = entries_with_loops(EDGES, x)
+    for wrong in ((scores[:-1], x), (scores[:, :1], x), (scores, x[:-1]), (scores, x[:, 0])):
+        with pytest.raises(InputError, match=r"attend: expected scores \(14, heads\) and x \(6, heads, channels\)"):
+            attend(entries, *wrong)
+
+
+def test_low_precision_is_left_to_torch() -> None:
+    scores, x = (part.detach() for part in inputs())
+    entries = entries_with_loops(EDGES, x)
+    for kinds in ((torch.bfloat16, torch.bfloat16), (torch.float32, torch.bfloat16)):
+        said = attend(entries, scores.to(kinds[0]), x.to(kinds[1]))
+        assert said.dtype == torch.bfloat16
+        torch.testing.assert_close(said.double(), dense(scores, x), rtol=0.1, atol=0.1)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -11,6 +11,7 @@ from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
+from weakref import ref
 
 import numpy as np
 import torch
@@ -18,6 +19,8 @@ from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from wlhn.batching.colour_batch import Counts, check_edges
+from wlhn.errors import InputError
+from wlhn.hierarchy.refinement import encode
 from wlhn.loops.grouping import group_by_target
 
 Made = TypeVar("Made")
@@ -38,13 +41,24 @@ def lasting(edge_index: Tensor) -> Tensor:
     return edge_index
 
 
-def while_edges_last(edge_index: Tensor, key: Any, make: Callable[[], Made]) -> Made:
-    """What `make` gives; of lasting edges it is made once and kept under its key."""
-    known = _kept.get(edge_index, {})
-    if key not in known:
-        known[key] = make()
-    made: Made = known[key]
+def while_edges_last(edge_index: Tensor, key: Any, make: Callable[[], Made], *beside: Tensor | None) -> Made:
+    """What `make` gives; of lasting edges it is made once and kept under its key.
+
+    What is made from further tensors `beside` the edges is made again with others, or when these have changed.
+    """
+    known = _kept.get(edge_index)
+    if known is None:
+        return make()
+    if key not in known or not all(map(_is_still, known[key][0], beside)):
+        stamps = [None if each is None else (ref(each), each._version) for each in beside]
+        known[key] = stamps, make()
+    made: Made = known[key][1]
     return made
+
+
+def _is_still(stamp: Any, now: Tensor | None) -> bool:
+    """Whether a tensor is the one that was stamped, and unchanged."""
+    return now is None if stamp is None else now is not None and stamp[0]() is now and stamp[1] == now._version
 
 
 def _kept_while_edges_last(make: OfEdges[Made]) -> OfEdges[Made]:
@@ -140,33 +154,50 @@ def entries_with_loops(edge_index: Tensor, h: Tensor) -> Entries:
 
 @dataclass(frozen=True, eq=False)
 class EdgeKinds:
-    """Edges by their features: a node sends the same along all its edges of one kind, so pairs of node and kind do."""
+    """Edges by their categories: a node sends the same along all its edges of one kind, so pairs of node and kind do.
 
-    x: Tensor  # (kinds, …) features
+    Numbers are as good as always different: then each edge is a kind of its own.
+    """
+
+    first: Tensor  # (kinds,) an edge of each
     node: Tensor  # (pairs,) the source of each pair
     kind: Tensor  # (pairs,)
     sums: Counts  # (nodes, pairs): sums over the edges that lead to each node
 
 
 def edge_kinds(edge_index: Tensor, edge_attr: Tensor, num_nodes: int) -> EdgeKinds:
-    """Edges by their features; of lasting edges, whose features last with them, made once.
+    """Edges by their features; of lasting edges made once.
 
     >>> import torch
-    >>> kinds = edge_kinds(torch.tensor([[0, 0, 0], [1, 2, 2]]), torch.tensor([[5], [5], [7]]), num_nodes=3)
-    >>> kinds.node.tolist(), kinds.x[kinds.kind].tolist()
-    ([0, 0], [[5], [7]])
+    >>> edges = torch.tensor([[0, 0, 0], [1, 2, 2]])
+    >>> kinds = edge_kinds(edges, torch.tensor([[5], [5], [7]]), num_nodes=3)
+    >>> kinds.node.tolist(), kinds.kind.tolist(), kinds.first.tolist()
+    ([0, 0], [0, 1], [0, 2])
+    >>> edge_kinds(edges, torch.tensor([[0.5], [0.5], [0.7]]), num_nodes=3).node.tolist()
+    [0, 0, 0]
     """
+    check_edges(edge_index, num_nodes)
+    if len(edge_attr) != edge_index.shape[1]:
+        raise InputError(f"edge_attr: has {len(edge_attr)} rows for {edge_index.shape[1]} edges; give one for each")
 
     def made() -> EdgeKinds:
-        check_edges(edge_index, num_nodes)
-        x, kind_of_edge = torch.unique(edge_attr, dim=0, return_inverse=True)
-        pair, pair_of_edge = torch.unique(edge_index[0] * len(x) + kind_of_edge, return_inverse=True)
-        sent, target = (part.numpy(force=True) for part in (pair_of_edge, edge_index[1]))
-        row_ptr, index, _ = group_by_target(sent, target, num_nodes, with_order=False)
-        sums = Counts.from_rows(row_ptr, index, np.ones(len(index), np.float32), len(pair)).to(edge_index.device)
-        return EdgeKinds(x, pair // max(len(x), 1), pair % max(len(x), 1), sums)
+        source, target = edge_index.numpy(force=True)
+        first = kind = pair_of_edge = np.arange(len(source))
+        node = source
+        if not edge_attr.is_floating_point():
+            kind_of_edge, _ = encode("edge_attr", edge_attr.numpy(force=True), len(source))
+            first = np.unique(kind_of_edge, return_index=True)[1]
+            kinds = max(len(first), 1)
+            pair_of_edge, pair = encode("pairs", source.astype(np.int64) * kinds + kind_of_edge, len(source))
+            node, kind = np.divmod(pair.astype(np.int64), kinds)
+        row_ptr, index, _ = group_by_target(pair_of_edge, target, num_nodes, with_order=False)
+        sums = Counts.from_rows(row_ptr, index, np.ones(len(index), np.float32), len(node)).to(edge_index.device)
+        of_kinds, of_pairs, kinds_of_pairs = (
+            torch.from_numpy(part).to(edge_index.device) for part in (first, node, kind)
+        )
+        return EdgeKinds(of_kinds, of_pairs, kinds_of_pairs, sums)
 
-    return while_edges_last(edge_index, (EdgeKinds, num_nodes), made)
+    return while_edges_last(edge_index, (EdgeKinds, num_nodes), made, edge_attr)
 
 
 def _matrix(edge_index: Tensor, num_nodes: int, weight: Tensor | None = None) -> Counts:

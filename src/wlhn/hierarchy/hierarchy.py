@@ -36,7 +36,7 @@ class Signature(NamedTuple):
     times: IntArray
 
     def row(self, colour: int) -> Iterator[tuple[int, int, int]]:
-        """(colour, edge, times) of the counted neighbours of one colour."""
+        """(colour, edge, times) of the counted neighbours of one colour, one after the other."""
         here = slice(self.ptr[colour], self.ptr[colour + 1])
         return zip(self.colour[here].tolist(), self.edge[here].tolist(), self.times[here].tolist(), strict=True)
 

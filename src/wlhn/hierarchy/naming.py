@@ -57,7 +57,7 @@ def colour_names(
     if not 0 <= t <= hierarchy.depth:
         raise InputError(f"depth: expected 0 to {hierarchy.depth}, found {t}")
     wanted = list(range(hierarchy.num_colours[t])) if colours is None else np.asarray(colours, int).tolist()
-    words = _Words(hierarchy, node_names, edge_words)
+    words = _Words(hierarchy, t, node_names, edge_words)
     name = {c: words.text(t, c, 1) for c in wanted}
     unclear, reach = _alike(name), 1
     while unclear and (reach := reach + 1) <= t:
@@ -91,15 +91,19 @@ def digests(hierarchy: Hierarchy, t: int, colours: list[int]) -> dict[int, str]:
 
 
 class _Words:
-    """What to write of the colours of one hierarchy; every piece is made once."""
+    """What to write of the colours of one hierarchy, down to a depth; every piece is made once."""
 
     def __init__(
-        self, hierarchy: Hierarchy, node_names: ArrayLike | None, edge_words: Sequence[tuple[str, str]] | None
+        self,
+        hierarchy: Hierarchy,
+        depth: int,
+        node_names: ArrayLike | None,
+        edge_words: Sequence[tuple[str, str]] | None,
     ) -> None:
         self.edge_words = edge_words or _words_of_edges(hierarchy)
         self.hierarchy, self.floor = hierarchy, 0  # colours of the floor are a word each
         self.pieces: dict[tuple[int, int, int, int], str] = {}
-        self.parents = [parents.tolist() for parents in hierarchy.parents]
+        self.parents = [parents.tolist() for parents in hierarchy.parents[: depth + 1]]
         values, start = hierarchy.initial_values, hierarchy.start
         names = None if node_names is None else np.asarray(node_names)
         first = np.unique(hierarchy.colours[0], return_index=True)[1]
@@ -117,7 +121,7 @@ class _Words:
             sign = hierarchy.signature(1)
             self._degrees(np.diff(np.concatenate([[0], np.cumsum(sign.times)])[sign.ptr]))
         ancestors: list[Any] = [np.arange(len(self.long))] * (self.floor + 1)
-        for parents in hierarchy.parents[self.floor + 1 :]:
+        for parents in hierarchy.parents[self.floor + 1 : depth + 1]:
             ancestors.append(ancestors[-1][parents])
         self.on_floor = [ancestor.tolist() for ancestor in ancestors]  # of each colour, depth by depth
 

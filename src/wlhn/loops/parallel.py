@@ -17,8 +17,10 @@ SMALL = 4_000_000
 
 
 def compiled_for(tensor: Tensor) -> bool:
-    """Whether compiled loops can work on a tensor; elsewhere (CUDA, …) plain torch does the same."""
-    return tensor.device.type == "cpu"
+    """Whether compiled loops can work on a tensor; elsewhere (CUDA, bfloat16, …) plain torch does the same."""
+    import torch  # here, because refinement alone does without it
+
+    return tensor.device.type == "cpu" and tensor.dtype in (torch.float32, torch.float64)
 
 
 def arrays(*tensors: Tensor) -> tuple[Any, ...]:

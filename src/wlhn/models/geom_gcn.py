@@ -138,4 +138,4 @@ class GeomGCN(ConvolutionalNetwork):
             pairs, virtual, weight = (np.concatenate(column, axis=-1) for column in zip(*parts, strict=True))
             return virtual_matrix(pairs, virtual, weight, len(h)).to(h.device)
 
-        return (while_edges_last(edge_index, (virtual_matrix, latent, len(h)), sums),)
+        return (while_edges_last(edge_index, (virtual_matrix, latent, len(h)), sums, batch),)

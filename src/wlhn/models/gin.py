@@ -73,10 +73,11 @@ class GIN(Model):
             for layer in self.layers:
                 h = torch.relu(layer(h, sums))
         else:
-            assert edge_attr is not None  # checked with the other inputs
+            assert edge_attr is not None  # see `check_inputs`
             kinds = edge_kinds(edge_index, edge_attr, len(h))
+            edges = edge_attr[kinds.first]
             for layer, encode in zip(self.layers, self.edge_encoders, strict=True):
-                h = torch.relu(layer(h, encode(kinds.x), kinds))
+                h = torch.relu(layer(h, encode(edges), kinds))
         return h
 
     def run_on_colours(self, batch: ColourBatch) -> Tensor:

@@ -161,4 +161,4 @@ class PGNN(Network):
                 parts.append((s, nearest + graph.first))
             return anchor_matrix(*(np.concatenate(column) for column in zip(*parts, strict=True))).to(h.device)
 
-        return while_edges_last(edge_index, (anchor_matrix, sets, hops, len(h)), matrix)
+        return while_edges_last(edge_index, (anchor_matrix, sets, hops, len(h)), matrix, batch)

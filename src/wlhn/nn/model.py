@@ -96,6 +96,8 @@ class Model(nn.Module):
             name = type(self).__name__
             made = "make it with edge_channels=, or leave edge_attr out" if self.sees_edges else "leave it out"
             raise InputError(f"edge_attr: this {name} was made without features of edges; {made}")
+        if edge_attr is None and self.edge_channels:
+            raise InputError(f"edge_attr: is missing; this {type(self).__name__} was made with features of edges")
 
 
 def option_parameters(options: type[Options]) -> list[inspect.Parameter]:

@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from wlhn.batching.matrices import Entries
+from wlhn.errors import InputError
 from wlhn.loops import attention as loops
 from wlhn.loops import parallel
 from wlhn.loops.parallel import arrays
@@ -35,7 +35,14 @@ def attend(entries: Entries, scores: Tensor, x: Tensor) -> Tensor:
     >>> attend(entries, torch.zeros(3, 1), x).flatten()
     tensor([1., 2.])
     """
-    return _Attend.apply(scores, x, entries) if parallel.compiled_for(x) else attend_reference(entries, scores, x)
+    rows, columns = len(entries.row), entries.pattern.shape[1]
+    if scores.shape != (rows, *x.shape[1:2]) or x.ndim != 3 or len(x) != columns:  # the loops check nothing
+        raise InputError(
+            f"attend: expected scores ({rows}, heads) and x ({columns}, heads, channels), found {tuple(scores.shape)} "
+            f"and {tuple(x.shape)}"
+        )
+    compiled = parallel.compiled_for(x) and scores.dtype == x.dtype
+    return _Attend.apply(scores, x, entries) if compiled else attend_reference(entries, scores, x)
 
 
 def attend_reference(entries: Entries, scores: Tensor, x: Tensor) -> Tensor:
@@ -44,7 +51,7 @@ def attend_reference(entries: Entries, scores: Tensor, x: Tensor) -> Tensor:
     largest = scores.new_zeros(rows, scores.shape[1]).scatter_reduce(0, where, scores, "amax", include_self=False)
     weight = (scores - largest.detach()[row]).exp()
     weight = weight / weight.new_zeros(rows, scores.shape[1]).index_add(0, row, weight)[row]
-    return x.new_zeros(rows, *x.shape[1:]).index_add(0, row, weight[..., None] * x[entries.column])
+    return x.new_zeros(rows, *x.shape[1:]).index_add(0, row, weight.to(x.dtype)[..., None] * x[entries.column])
 
 
 class _Attend(torch.autograd.Function):
@@ -55,14 +62,17 @@ class _Attend(torch.autograd.Function):
         work = _work(entries, x)
         parallel.over_rows(loops.softmax, len(out), scores.numel(), *arrays(p.ptr, scores, weight))
         parallel.over_rows(loops.weighted_sum, len(out), work, *arrays(p.ptr, p.index, p.value, weight, x, out))
-        ctx.save_for_backward(weight, x)
+        ctx.save_for_backward(scores, weight, x)
         ctx.entries = entries
         return out
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> Any:
-        (weight, x), entries, grad = ctx.saved_tensors, ctx.entries, grads[0].contiguous()
+        (scores, weight, x), entries, grad = ctx.saved_tensors, ctx.entries, grads[0].contiguous()
+        if torch.is_grad_enabled():  # somebody wants second derivatives, which loops do not have
+            inputs = [each for each, wanted in zip((scores, x), ctx.needs_input_grad, strict=False) if wanted]
+            found = iter(torch.autograd.grad(attend_reference(entries, scores, x), inputs, grad, create_graph=True))
+            return *(next(found) if wanted else None for wanted in ctx.needs_input_grad[:2]), None
         p, work = entries.pattern, _work(entries, x)
         scores_grad, x_grad = torch.empty_like(weight), torch.empty_like(x)
         parallel.over_rows(loops.scores_back, len(grad), work, *arrays(p.ptr, p.index, weight, x, grad, scores_grad))

@@ -45,7 +45,7 @@ def combination(a: Tensor, v: Tensor, c: Tensor, b: Tensor) -> Tensor:
 def _compiled(v: Tensor, one: Tensor) -> bool:
     """Whether these are rows and a vector for the loops, which check nothing."""
     fits = v.dim() == 2 and one.shape == v.shape[1:] and one.dtype == v.dtype
-    return fits and v.dtype in (torch.float32, torch.float64) and parallel.compiled_for(v)
+    return fits and parallel.compiled_for(v)
 
 
 class _LengthAndAngle(torch.autograd.Function):
