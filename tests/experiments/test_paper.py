@@ -15,6 +15,7 @@ from wlhn.evaluation.grids import read_grid
 from wlhn.evaluation.protocols import PROTOCOLS
 from wlhn.experiments.catalogue import ITEMS, TABLE
 from wlhn.experiments.cells import candidates
+from wlhn.experiments.sections import _of_any_grid
 from wlhn.experiments.table import FOLDER, read_paper, read_table
 from wlhn.models.registry import model_class
 
@@ -78,6 +79,20 @@ def test_another_grid_stands_beside_the_same_published_numbers() -> None:
     assert nodes["wlhn-fair"] == nodes["wlhn"]
     assert not paper["wlhn-tau-star"]  # a variant is not what the paper's numbers are about,
     assert not nodes["wlhn-lengths-fair"]  # from whichever grid
+
+
+def test_a_variant_is_not_the_model_by_another_grid() -> None:
+    """A row with the model's settings and no grid of its own has its own line among the details."""
+    table = read_table("table-molecules")
+    rows = {row.key: row for row in table.rows}
+    column, model = table.columns[0], rows["wl-linear"]
+    assert rows["wl-linear-coarse"].settings == model.settings
+    cells: Any = {(column.key, key): key for key in ("wl-linear", "wl-linear-coarse")}
+    assert _of_any_grid(model, column, table, cells) == "wl-linear"
+    graphs = read_table("table-graphs")
+    cells = {("MUTAG", key): key for key in ("wlhn", "wlhn-fair", "wlhn-tau-star")}
+    wlhn = next(row for row in graphs.rows if row.key == "wlhn")
+    assert _of_any_grid(wlhn, graphs.columns[0], graphs, cells) == "wlhn-fair"
 
 
 def test_what_the_text_says_of_graph_classification() -> None:

@@ -72,7 +72,10 @@ def _overview(table: Table, shown: list[Column], cells: Cells, page: str) -> Tab
 def _of_any_grid(model: Row, column: Column, table: Table, cells: Cells) -> Cell | None:
     """The result of a model, whichever grid its settings were chosen from: of those that were run, the one whose row
     stands last in the table. So it is not chosen by its score."""
-    rows = [row for row in table.rows if row.model == model.key and row.settings == model.settings]
+    of_other_grids = [
+        row for row in table.rows if row.grid and (row.model, row.settings) == (model.key, model.settings)
+    ]
+    rows = [model, *of_other_grids]
     present = [cells[column.key, row.key] for row in rows if (column.key, row.key) in cells]
     return present[-1] if present else None
 
