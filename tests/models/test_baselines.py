@@ -24,7 +24,7 @@ from wlhn.models.diffpool import diff_pool
 from wlhn.models.ecc import EDGE_FILTERS, EdgeConditioned
 from wlhn.models.geom_gcn import neighbourhoods
 from wlhn.models.gin import GINOptions
-from wlhn.models.pgnn import PositionLayer, anchor_matrix, draw_anchors, nearest_anchors
+from wlhn.models.pgnn import PositionLayer, draw_anchors, nearest_anchors
 from wlhn.models.registry import build_model
 from wlhn.nn.dropout import Dropout
 from wlhn.nn.latent_space import latent_distance, place_nodes
@@ -178,7 +178,7 @@ def test_pgnn_layer_by_networkx_distances(hops: int) -> None:
     anchors = draw_anchors(GRAPHS.num_nodes, sets=7)
     s, nearest = nearest_anchors(EDGES.numpy(), anchors, hops)
     layer, h = PositionLayer(4), rows(4)
-    structure, messages = layer(h, anchor_matrix(s, nearest))
+    structure, messages = layer(h, torch.from_numpy(s), torch.from_numpy(nearest))
     W_anchor, W_own, b = (p.detach().numpy() for p in (layer.anchor.weight, layer.own.weight, layer.own.bias))
     x, expected = h.numpy(), np.zeros((GRAPHS.num_nodes, 7, 4))
     for v in range(GRAPHS.num_nodes):

@@ -18,7 +18,7 @@ from wlhn.batching.collator import run_model
 from wlhn.cli.app import app
 from wlhn.data import load
 from wlhn.data.vocabulary import Vocabulary
-from wlhn.models.pgnn import PGNN, anchor_matrix, draw_anchors, nearest_anchors
+from wlhn.models.pgnn import PGNN, draw_anchors, nearest_anchors
 from wlhn.models.registry import build_model, model_class
 from wlhn.nn.capabilities import FittedInOneGo
 from wlhn.options.option import named_fields
@@ -126,8 +126,7 @@ def _assert_equivariant(name: str, level: str, edges: bool = False, options: dic
             sizes = np.diff(one.graphs.node_ptr)
             anchors = np.concatenate([draw_anchors(n, model.options.anchor_sets) for n in sizes])[renumber]
             s, nearest = nearest_anchors(graphs.graphs.edge_index.astype(np.int64), anchors, model.options.anchor_hops)
-            heard = anchor_matrix(s, nearest)
-            model.nearest = lambda *_, heard=heard: heard
+            model.similarities = lambda *_, s=s, nearest=nearest: (torch.from_numpy(s), torch.from_numpy(nearest))
         answers.append(model(**graphs.inputs(edges)).detach())
     expected = answers[0] if level == "graph" else answers[0][order]
     torch.testing.assert_close(answers[1], expected, rtol=1e-6, atol=1e-6)

@@ -62,7 +62,7 @@ def test_numbers_of_edges_get_gradients_as_with_pyg() -> None:
     torch.testing.assert_close(found, expected)
 
 
-@pytest.mark.parametrize("name", ["gin", "geom-gcn", "pgnn"])
+@pytest.mark.parametrize("name", ["gin", "geom-gcn"])
 def test_lasting_edges_with_other_features_or_another_batch(name: str) -> None:
     """What is kept of edges that last is not taken for what came with them."""
     torch.manual_seed(0)

@@ -29,12 +29,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch_geometric.utils import scatter
 
-from wlhn.batching.colour_batch import Counts
-from wlhn.batching.matrices import while_edges_last
 from wlhn.nn.encoders import Channels
 from wlhn.nn.network import Network
-from wlhn.nn.per_graph import both_ways, each_graph, edges_of
-from wlhn.ops.sums import product
+from wlhn.nn.per_graph import both_ways, device_like, each_graph, edges_of
 from wlhn.options.network import NetworkOptions
 from wlhn.options.option import option
 
@@ -88,17 +85,11 @@ def _own_anchors(num_nodes: int, edges: bytes, sets: int, hops: int) -> tuple[ND
     return nearest_anchors(edges_of(edges), draw_anchors(num_nodes, sets), hops)
 
 
-def anchor_matrix(s: NDArray[Any], nearest: NDArray[Any]) -> Counts:
-    """(nodes · sets, nodes): the nearest member of each set, times its s, for each node."""
-    ptr, num_nodes = np.arange(nearest.size + 1), len(nearest)
-    return Counts.from_rows(ptr, nearest.reshape(-1).astype(np.int32), s.reshape(-1), num_nodes)
-
-
 class PositionLayer(nn.Module):
     """One P-GNN layer: features and similarities to positions and features.
 
-    >>> heard = anchor_matrix(np.ones((4, 5), np.float32), np.zeros((4, 5), np.int64))
-    >>> [tuple(out.shape) for out in PositionLayer(channels=3)(torch.rand(4, 3), heard)]
+    >>> s, nearest = torch.ones(4, 5), torch.zeros(4, 5, dtype=torch.long)
+    >>> [tuple(out.shape) for out in PositionLayer(channels=3)(torch.rand(4, 3), s, nearest)]
     [(4, 3), (4, 5, 3)]
     """
 
@@ -107,10 +98,9 @@ class PositionLayer(nn.Module):
         self.anchor = nn.Linear(channels, channels, bias=False)
         self.own = nn.Linear(channels, channels)
 
-    def forward(self, h: Tensor, heard: Counts) -> tuple[Tensor, Tensor]:
+    def forward(self, h: Tensor, s: Tensor, nearest: Tensor) -> tuple[Tensor, Tensor]:
         """(mean of messages (nodes, channels), messages (nodes, sets, channels))."""
-        of_anchors = product(heard, self.anchor(h)).view(len(h), -1, h.shape[1])
-        messages = torch.relu(of_anchors + self.own(h)[:, None])
+        messages = torch.relu(s[..., None] * self.anchor(h)[nearest] + self.own(h)[:, None])
         return messages.mean(1), messages
 
 
@@ -144,21 +134,17 @@ class PGNN(Network):
         return self.options.hidden_channels + self.options.anchor_sets
 
     def represent(self, h: Tensor, edge_index: Tensor, batch: Tensor | None, edge_attr: Tensor | None) -> Tensor:
-        heard = self.nearest(h, edge_index, batch)
+        s, nearest = self.similarities(h, edge_index, batch)
         messages = h[:, None].expand(-1, self.options.anchor_sets, -1)
         for layer in self.layers:
-            h, messages = layer(h, heard)
+            h, messages = layer(h, s, nearest)
         return torch.cat([h, self.position(messages).squeeze(2)], dim=1)
 
-    def nearest(self, h: Tensor, edge_index: Tensor, batch: Tensor | None) -> Counts:
-        """The `anchor_matrix` of all nodes of a batch; distances are computed once for each graph."""
-        sets, hops = self.options.anchor_sets, self.options.anchor_hops
-
-        def matrix() -> Counts:
-            parts = []
-            for graph in each_graph(h, edge_index, batch):
-                s, nearest = _own_anchors(graph.size, graph.edges, sets, hops)
-                parts.append((s, nearest + graph.first))
-            return anchor_matrix(*(np.concatenate(column) for column in zip(*parts, strict=True))).to(h.device)
-
-        return while_edges_last(edge_index, (anchor_matrix, sets, hops, len(h)), matrix, batch)
+    def similarities(self, h: Tensor, edge_index: Tensor, batch: Tensor | None) -> tuple[Tensor, Tensor]:
+        """(s, nearest) of all nodes of a batch; computed once for each graph."""
+        parts = []
+        for graph in each_graph(h, edge_index, batch):
+            s, nearest = _own_anchors(graph.size, graph.edges, self.options.anchor_sets, self.options.anchor_hops)
+            parts.append((s, nearest + graph.first))
+        of_all_s, of_all_nearest = device_like(h, *(np.concatenate(column) for column in zip(*parts, strict=True)))
+        return of_all_s, of_all_nearest

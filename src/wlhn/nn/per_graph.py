@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -59,3 +60,9 @@ def both_ways(edges: NDArray[Any]) -> NDArray[Any]:
     """
     ends = np.concatenate([edges, edges[::-1]], axis=1)
     return np.unique(ends[:, ends[0] != ends[1]], axis=1)
+
+
+def device_like(h: Tensor, *arrays: NDArray[Any]) -> tuple[Tensor, ...]:
+    """Arrays as tensors where h is, numbers in its precision."""
+    tensors = (torch.from_numpy(array).to(h.device) for array in arrays)
+    return tuple(t.to(h.dtype) if t.is_floating_point() else t for t in tensors)
