@@ -35,11 +35,11 @@ def attend(entries: Entries, scores: Tensor, x: Tensor) -> Tensor:
     >>> attend(entries, torch.zeros(3, 1), x).flatten()
     tensor([1., 2.])
     """
-    rows, columns = len(entries.row), entries.pattern.shape[1]
-    if scores.shape != (rows, *x.shape[1:2]) or x.ndim != 3 or len(x) != columns:  # the loops check nothing
+    number, columns = len(entries.row), entries.pattern.shape[1]
+    if scores.shape != (number, *x.shape[1:2]) or x.ndim != 3 or len(x) != columns:  # the loops check nothing
         raise InputError(
-            f"attend: expected scores ({rows}, heads) and x ({columns}, heads, channels), found {tuple(scores.shape)} "
-            f"and {tuple(x.shape)}"
+            f"attend: expected scores ({number}, heads) and x ({columns}, heads, channels), found "
+            f"{tuple(scores.shape)} and {tuple(x.shape)}"
         )
     compiled = parallel.compiled_for(x) and scores.dtype == x.dtype
     return _Attend.apply(scores, x, entries) if compiled else attend_reference(entries, scores, x)
