@@ -17,7 +17,7 @@ from wlhn.documents import from_json
 from wlhn.errors import InputError
 from wlhn.runs.train import default_split, train
 from wlhn.runs.trained import Trained, score, targets_for
-from wlhn.training.balance import balanced_weights, imbalance
+from wlhn.training.balance import imbalance, loss_weights
 from wlhn.training.fit import fit
 from wlhn.training.loss import loss
 from wlhn.training.metrics import METRICS_OF
@@ -116,7 +116,7 @@ def test_the_chosen_metric_is_what_validation_measures_and_the_default_is_what_i
 
 def test_balanced_weights_give_every_class_the_same_say() -> None:
     y = np.array([0] * 12 + [1] * 3 + [2] * 5)
-    weights = balanced_weights("classification", y, 3)
+    weights = loss_weights("classification", y, 3, "balanced")
     expected = compute_class_weight("balanced", classes=np.arange(3), y=y)
     np.testing.assert_allclose(weights.numpy(), expected, rtol=1e-6)
     logits, targets = torch.randn(20, 3, dtype=torch.float64), torch.from_numpy(y)
@@ -125,7 +125,7 @@ def test_balanced_weights_give_every_class_the_same_say() -> None:
     assert value == pytest.approx(float(torch.stack(by_class).mean()))
 
     tasks = np.array([[1.0, np.nan], [0.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
-    weights = balanced_weights("binary", tasks, 2)
+    weights = loss_weights("binary", tasks, 2, "balanced")
     outputs, targets = torch.randn(4, 2, dtype=torch.float64), torch.from_numpy(tasks)
     value = loss("binary", outputs, targets, weights.double())
     known, terms = ~np.isnan(tasks), []
@@ -135,7 +135,7 @@ def test_balanced_weights_give_every_class_the_same_say() -> None:
         terms.append(at.sum() * float(sum(parts)) / 2)
     assert value == pytest.approx(sum(terms) / known.sum())
     with pytest.raises(InputError, match="class_weights balanced: is for classes and 0/1 targets"):
-        balanced_weights("regression", tasks, 2)
+        loss_weights("regression", tasks, 2, "balanced")
 
 
 def test_weights_are_off_unless_asked_for_and_change_what_is_learned() -> None:

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from wlhn.batching.colour_batch import check_edges
+from wlhn.data.class_weights import weights_of_items
 from wlhn.errors import InputError
 from wlhn.nn.memory import TASKS, check_graph_memory
 from wlhn.nn.model import Model
 from wlhn.nn.pooling import graph_of_node
-from wlhn.options.option import Options, option
-from wlhn.options.training import InputOptions
+from wlhn.options.option import option
+from wlhn.options.training import ClassWeightOptions, ClassWeights, InputOptions
 
 LEAST = 1e-4  # probability of what was never seen
 
@@ -47,7 +48,7 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class MachineOptions(Options):
+class MachineOptions(ClassWeightOptions):
     rounds: int = option(3, "How many rounds of refinement, or hops, it looks.", at_least=0)
 
 
@@ -135,7 +136,8 @@ class Machine(FittedModel):
         features = self.features(inputs)
         features = features if rows is None else features[rows.numpy()]
         make = self.regressor if task == "regression" else self.classifier
-        learners = [_learn(make(seed), features, column, task) for column in of_each_target(y.numpy(), task)]
+        kind = self.options.class_weights
+        learners = [_learn(make(seed), features, column, task, kind) for column in of_each_target(y.numpy(), task)]
         # Last, so that a fit that fails leaves the machine as it was.
         self.memory, self.learners = graphs | given | ({} if rows is None else {"rows": rows}), learners
 
@@ -166,14 +168,14 @@ def _log_odds(learner: Any, features: NDArray[Any], classes: int) -> NDArray[Any
     return scores
 
 
-def _learn(learner: Any, features: NDArray[Any], y: NDArray[Any], task: str) -> Any:
+def _learn(learner: Any, features: NDArray[Any], y: NDArray[Any], task: str, kind: ClassWeights) -> Any:
     """Fit on the known targets: unknown ones weigh nothing. One of several that is always yes, never, or unknown has
     nothing to tell apart, and a constant answer."""
     known = known_targets(y, task)
     if task != "classification" and (always := constant_answer(y[known], task)) is not None:
         return _constant(always, task)
-    weight = np.zeros(len(y))
-    weight[known] = 1
+    weight, of_known = np.zeros(len(y)), weights_of_items(y[known], task, kind)
+    weight[known] = 1 if of_known is None else of_known
     return learner.fit(features, np.where(weight > 0, y, y[known[0]]), sample_weight=weight)
 
 

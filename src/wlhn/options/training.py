@@ -12,6 +12,18 @@ MOST_DEGREES = 512  # as one-hot columns that nobody asked for; COLLAB has 492
 Binning = Literal["quantiles", "k-means"]
 BINNINGS: tuple[str, ...] = get_args(Binning)  # kernels take the first where none is asked for
 NodeInputs = Literal["given", "labels", "features", "both", "degree"]
+ClassWeights = Literal["none", "root", "balanced"]
+
+
+@dataclass(frozen=True)
+class ClassWeightOptions(Options):
+    """Classes of unequal size: of networks and of machines."""
+
+    class_weights: ClassWeights = option(
+        "none",
+        "Whether items weigh more, where they are learned from, the rarer their class is: so much that all classes "
+        "weigh alike (balanced), or half-way to that (root).",
+    )
 
 
 @dataclass(frozen=True)
@@ -53,7 +65,7 @@ class InputOptions(Options):
 
 
 @dataclass(frozen=True)
-class TrainingOptions(InputOptions):
+class TrainingOptions(ClassWeightOptions, InputOptions):
     """How the weights of a network are learned. The defaults are those of `wlhn train`."""
 
     learning_rate: float = option(1e-3, "Step size of the optimizer.", above=0)
@@ -63,9 +75,6 @@ class TrainingOptions(InputOptions):
     epochs: int = option(300, "Maximum number of epochs.", at_least=1)
     patience: int = option(50, "Epochs without improvement on the validation items before training stops.", at_least=1)
     monitor: Literal["metric", "loss"] = option("metric", "What has to improve on the validation items.")
-    class_weights: Literal["none", "balanced"] = option(
-        "none", "Whether items weigh in the loss by how rare their class is, so that all classes weigh alike."
-    )
     full_batch_momentum: float = option(
         1.0,
         "Momentum of BatchNorm's running statistics where one mini-batch holds all training items. At torch's 0.1 they "

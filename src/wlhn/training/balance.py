@@ -1,4 +1,4 @@
-"""Classes of unequal size: weights that make them count alike, and what to say where a score may mislead."""
+"""Classes of unequal size: their weights in the loss, and what to say where a score may mislead."""
 
 from __future__ import annotations
 
@@ -9,31 +9,29 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from wlhn.data.class_weights import check_has_classes, weights_of_classes
 from wlhn.data.dataset import Dataset
-from wlhn.errors import InputError
+from wlhn.options.training import ClassWeights
 
 STRONG = 10  # times as many items in the largest class as in the smallest
 
 
-def balanced_weights(task: str, y: NDArray[Any], num_outputs: int) -> Tensor:
-    """Weights that give every class the same total, with mean 1 over items: n / (classes · items of the class).
+def loss_weights(task: str, y: NDArray[Any], num_outputs: int, kind: ClassWeights) -> Tensor | None:
+    """What terms of the loss weigh: for classes (classes,), for 0/1 targets (2, tasks), those of 0 and of 1; None where
+    all weigh alike.
 
-    For classes (classes,), for 0/1 targets (2, tasks), those of 0 and of 1. A class without items weighs 1.
-
-    >>> balanced_weights("classification", np.array([0, 0, 0, 1]), 2)
+    >>> loss_weights("classification", np.array([0, 0, 0, 1]), 2, "balanced")
     tensor([0.6667, 2.0000])
     """
+    check_has_classes(task, kind)
+    if kind == "none":
+        return None
     if task == "classification":
-        count = np.bincount(y, minlength=num_outputs)[:, None]
-    elif task == "binary":
+        count = np.bincount(y, minlength=num_outputs)
+    else:
         values = y.reshape(len(y), -1)
         count = np.stack([(values == bit).sum(axis=0) for bit in (0, 1)])
-    else:
-        raise InputError("class_weights balanced: is for classes and 0/1 targets, and these are numbers; leave it out")
-    there = count > 0
-    share = count.sum(axis=0) / np.maximum(there.sum(axis=0), 1)
-    weights = np.where(there, share / np.maximum(count, 1), 1.0)
-    return torch.tensor(weights[:, 0] if task == "classification" else weights, dtype=torch.float32)
+    return torch.tensor(weights_of_classes(count, kind), dtype=torch.float32)
 
 
 def imbalance(dataset: Dataset, items: NDArray[Any], called: str = "training ") -> str | None:
@@ -62,6 +60,6 @@ def imbalance(dataset: Dataset, items: NDArray[Any], called: str = "training ") 
         return None
     return (
         f"{count[least]} {what} have the class {dataset.classes[least]} and {count[most]} the class "
-        f"{dataset.classes[most]}, so accuracy says little: look at balanced accuracy, and "
-        "with a network try --class-weights balanced"
+        f"{dataset.classes[most]}, so accuracy says little: look at balanced accuracy, and try "
+        "--class-weights balanced"
     )

@@ -20,7 +20,7 @@ from wlhn.data.vocabulary import Encoded, Vocabulary
 from wlhn.errors import InputError
 from wlhn.models.registry import build_model, model_class
 from wlhn.options.training import TrainingOptions
-from wlhn.training.balance import balanced_weights
+from wlhn.training.balance import loss_weights
 from wlhn.training.loss import check_targets
 from wlhn.training.metrics import METRICS, metric_of
 from wlhn.training.settings import Settings
@@ -64,9 +64,10 @@ class Problem:
         self.split, self.settings = split, settings
         self.dataset = dataset = dataset.as_trained_on(split.train)
         self.metric = metric_of(dataset.task, self.out_channels, settings.training.metric)
-        self.class_weight: Tensor | None = None
-        if getattr(settings.training, "class_weights", "none") == "balanced":
-            self.class_weight = balanced_weights(dataset.task, dataset.y[split.train], self.out_channels)
+        self.class_weight: Tensor | None = None  # of networks; machines weigh by themselves
+        if isinstance(settings.training, TrainingOptions):
+            kind = settings.training.class_weights
+            self.class_weight = loss_weights(dataset.task, dataset.y[split.train], self.out_channels, kind)
         # Nodes of a graph are seen together whatever part they are in; of graphs, only those to train on count.
         seen = dataset if dataset.level == "node" else replace(dataset, splits=()).select(split.train)
         self.vocabulary = vocabulary_of(settings, seen)

@@ -25,6 +25,7 @@ from torch import Tensor
 
 from wlhn.batching.as_hierarchy import hierarchy_of
 from wlhn.batching.colour_batch import ColourBatch
+from wlhn.data.class_weights import weights_of_items
 from wlhn.errors import InputError
 from wlhn.hierarchy import Hierarchy
 from wlhn.kernels.colour_counts import ColourCounts
@@ -82,7 +83,8 @@ class KernelMachine(TreeMachine):
         return self.answers(similar @ self.weight.T + self.intercept)
 
     def _kept(self, hierarchy: Hierarchy) -> Array:
-        kind = repr((type(self).__name__, replace(self.options, svm_penalty=1.0)))  # whatever the penalty
+        similar = replace(self.options, svm_penalty=1.0, class_weights="none")  # whatever these are
+        kind = repr((type(self).__name__, similar))
         return kept_matrix(kind, hierarchy, self.options.rounds, self.similarities)
 
     def finish(self) -> None:
@@ -118,7 +120,7 @@ class KernelMachine(TreeMachine):
         if len(known) < len(y):
             matrix = matrix[np.ix_(known, known)]
         made = (SVR if task == "regression" else SVC)(kernel="precomputed", C=self.options.svm_penalty)
-        made.fit(matrix, y[known])
+        made.fit(matrix, y[known], weights_of_items(y[known], task, self.options.class_weights))
         support = known[made.support_]
         weight = np.zeros((len(made.intercept_), len(y)))
         if len(made.dual_coef_) == 1:

@@ -18,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from wlhn.data.class_weights import weights_of_items
 from wlhn.errors import InputError
 from wlhn.hierarchy import Hierarchy
 from wlhn.kernels.coarser import with_coarser
@@ -86,7 +87,8 @@ class WLLinear(TreeMachine):
             made = (LinearSVR if task == "regression" else LinearSVC)(
                 C=self.options.svm_penalty, random_state=seed, max_iter=10_000
             )
-            made.fit(features[known], column[known])
+            weight = weights_of_items(column[known], task, self.options.class_weights)
+            made.fit(features[known], column[known], weight)
             coefficient.append(made.coef_.reshape(-1, features.shape[1]))
             intercept.append(np.atleast_1d(made.intercept_))
         numbers = {"coefficient": np.concatenate(coefficient), "intercept": np.concatenate(intercept)}
