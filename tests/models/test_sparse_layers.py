@@ -88,7 +88,7 @@ def test_features_of_edges_that_are_missing_or_too_few_are_refused() -> None:
     x, edges = some_rows().detach().float(), some_edges(lasts=False)
     with pytest.raises(InputError, match="edge_attr: is missing; this GIN was made with features of edges"):
         model(x, edges)
-    with pytest.raises(InputError, match="edge_attr: has 1 rows for 120 edges"):
+    with pytest.raises(InputError, match="edge_attr: has 1 row for 120 edges"):
         model(x, edges, edge_attr=torch.zeros(1, 1, dtype=torch.long))
 
 

@@ -22,6 +22,7 @@ from wlhn.batching.colour_batch import Counts, check_edges
 from wlhn.errors import InputError
 from wlhn.hierarchy.refinement import encode
 from wlhn.loops.grouping import group_by_target
+from wlhn.words import counted
 
 Made = TypeVar("Made")
 OfEdges = Callable[[Tensor, Tensor], Made]  # (edges, rows of nodes) → a matrix for such rows
@@ -178,7 +179,8 @@ def edge_kinds(edge_index: Tensor, edge_attr: Tensor, num_nodes: int) -> EdgeKin
     """
     check_edges(edge_index, num_nodes)
     if len(edge_attr) != edge_index.shape[1]:
-        raise InputError(f"edge_attr: has {len(edge_attr)} rows for {edge_index.shape[1]} edges; give one for each")
+        rows, edges = counted(len(edge_attr), "row"), counted(edge_index.shape[1], "edge")
+        raise InputError(f"edge_attr: has {rows} for {edges}; give one for each")
 
     def made() -> EdgeKinds:
         source, target = edge_index.numpy(force=True)
