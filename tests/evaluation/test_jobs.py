@@ -272,6 +272,7 @@ def test_values_that_belong_together_stay_together(tmp_path: Path) -> None:
         "together": [rates],
         "levels": {"node": {"settings": {"epochs": 8}, "models": {"gin": {"together": [rates[:1]]}}}},
         "featureless": {"grid": {"degree": ["log", "onehot"]}},
+        "models": {"gcn": {"together": [[{"dropout": 0.0, "head": "linear"}, {"dropout": 0.5, "head": "euclidean"}]]}},
     }
     grid.write_text(json.dumps(document))
 
@@ -284,6 +285,10 @@ def test_values_that_belong_together_stay_together(tmp_path: Path) -> None:
     assert tried("wlhn", "graph") == [(7, layers, *pair, "auto") for layers in (1, 2) for pair in pairs]
     assert tried("gin", "node") == [(8, layers, *pairs[0], "auto") for layers in (1, 2)]
     assert {row[-1] for row in tried("wlhn", "graph", featureless=True)} == {"log", "onehot"}
+    # What a later part says of other options comes on top.
+    assert tried("gcn", "graph") == [row for row in tried("wlhn", "graph") for _ in range(2)]
+    heads = {(each.options.dropout, each.options.head) for each in read_grid(str(grid), "gcn", "graph")}
+    assert heads == {(0.0, "linear"), (0.5, "euclidean")}
     # What is given stands in place of the grid's, also where only one of two that belong together is.
     given = {"learning_rate": 0.5, "num_layers": 1}
     assert tried("wlhn", "graph", further=given) == [(7, 1, 0.5, decay, "auto") for decay in (0.005, 0.0)]

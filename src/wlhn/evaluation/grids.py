@@ -43,7 +43,7 @@ class Part:
 
     settings: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    together: tuple[tuple[Mapping[str, Any], ...], ...] | None = None
+    together: tuple[tuple[Mapping[str, Any], ...], ...] = ()
     levels: Mapping[TargetLevel, Part] = field(default_factory=dict)
     featureless: Part | None = None
     models: Mapping[str, Part] = field(default_factory=dict)
@@ -58,11 +58,11 @@ class Part:
     def check_names(self, where: object) -> None:
         """Every model is known, and every option is one of some model's."""
         common = named_fields(NetworkOptions) | named_fields(TrainingOptions)
-        together = (name for axis in self.together or () for values in axis for name in values)
+        together = (name for axis in self.together for values in axis for name in values)
         for name in (*self.settings, *self.grid, *together):
             if name not in common and not any(name in named_options(model) for model in MODELS.names()):
                 raise InputError(f"{where}: no model has an option '{name}'")
-        for axis in (*self.grid.values(), *(self.together or ())):
+        for axis in (*self.grid.values(), *self.together):
             if not axis:
                 raise InputError(f"{where}: a list in `grid` or `together` is empty; give values to try")
         for model in self.models:
@@ -103,12 +103,10 @@ def read_grid(
     for document in _after_what_it_is_like(grid):
         for part in document.about_these(model, level, featureless):
             # What a later part says of an option stands in place of all that was said of it, in whatever form.
-            new = part.together or ()
-            again = {*part.settings, *part.grid, *(name for axis in new for each in axis for name in each)}
-            kept = together if part.together is None else ()
+            again = {*part.settings, *part.grid, *(name for axis in part.together for each in axis for name in each)}
             fixed = _without(again, fixed) | dict(part.settings)
             varied = _without(again - {*part.grid}, varied) | dict(part.grid)  # in the order of before
-            together = (*(tuple(_without(again, each) for each in axis) for axis in kept), *new)
+            together = (*(tuple(_without(again, each) for each in axis) for axis in together), *part.together)
     given = dict(further or {})
     axes = [[{name: value} for value in values] for name, values in varied.items()] + list(map(list, together))
     axes = [[{k: v for k, v in taken_by(model, choice).items() if k not in given} for choice in axis] for axis in axes]
