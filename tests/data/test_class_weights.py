@@ -1,15 +1,19 @@
 """Weights of classes: what they add up to, and that a machine takes a weight for so many copies of an item."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from baseline_graphs import build, sample
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.class_weight import compute_class_weight
 
 from wlhn.data.class_weights import weights_of_classes, weights_of_items
 from wlhn.errors import InputError
+from wlhn.models.machines.morgan_forest import MorganForest
+from wlhn.nn.machine import MachineOptions
 
 COUNT = np.array([36, 4, 0, 9])
 
@@ -53,9 +57,9 @@ def test_a_machine_takes_a_weight_for_so_many_copies(name: str, task: str) -> No
     assert not np.allclose(weighted, answers(np.arange(15), svm_penalty=penalty), atol=2e-2)
 
 
+@pytest.mark.parametrize("task", ["classification", "binary"])
 @pytest.mark.parametrize("name", ["morgan-forest", "neighbourhood-trees"])
-def test_forests_take_weights_for_so_many_copies(name: str) -> None:
-    """An item that nothing tells from others is answered by the shares of classes among them, weighted."""
+def test_forests_answer_alike_items_by_the_weighted_shares_of_classes(name: str, task: str) -> None:
     level = "graph" if name == "morgan-forest" else "node"
     one = sample(count=1).graphs
     alike = type(sample())(one.select(np.zeros(20, int)))
@@ -65,15 +69,47 @@ def test_forests_take_weights_for_so_many_copies(name: str) -> None:
         given |= {"edge_index": torch.empty(2, 0, dtype=torch.long)}
     items = 20 if level == "graph" else len(x)
     y = (torch.arange(items) < items // 5).long()
-    odds = []
-    for kind in ("none", "balanced"):
-        model = build(name, level, rounds=1, class_weights=kind)
-        model.fit(*given.values(), y=y, task="classification")
-        said = model(**given)
-        odds.append(float(said[0, 1] - said[0, 0]))
     share = float(y.float().mean())
-    assert odds[0] == pytest.approx(np.log(share / (1 - share)), abs=0.3)
-    assert odds[1] == pytest.approx(0, abs=0.3)
+    expected = np.log(share / (1 - share))
+    for kind, part in (("none", 1.0), ("root", 0.5), ("balanced", 0.0)):
+        model = build(name, level, rounds=1, class_weights=kind)
+        targets = y if task == "classification" else y[:, None].repeat(1, 3).float()
+        model.fit(*given.values(), y=targets, task=task)
+        again = build(name, level, rounds=1, class_weights=kind)
+        again.load_state_dict(model.state_dict())
+        for each in (model, again):
+            said = each(**given)
+            odds = said[0, 1] - said[0, 0] if task == "classification" else said[0, 0]
+            assert float(odds) == pytest.approx(part * expected, abs=0.3)
+
+
+@pytest.mark.parametrize("name", ["wl-svm", "wl-oa", "wl-linear"])
+def test_unknown_targets_have_no_share_in_the_weights(name: str) -> None:
+    """One column of targets with gaps is answered as if the graphs without a target were not there."""
+    graphs, known = sample(count=15).graphs, np.arange(10)
+    y = np.full((15, 1), np.nan, np.float32)
+    y[known, 0] = np.arange(10) < 2
+
+    def answers(chosen: np.ndarray) -> torch.Tensor:
+        model = build(name, "graph", rounds=1, class_weights="balanced")
+        given = type(sample())(graphs.select(chosen)).inputs()
+        model.fit(*given.values(), y=torch.from_numpy(y[chosen]).repeat(1, 3), task="binary")
+        return model(**type(sample())(graphs).inputs())
+
+    np.testing.assert_allclose(answers(np.arange(15)), answers(known), atol=1e-3)
+
+
+def test_a_machine_need_not_offer_weights() -> None:
+    class Plain(MorganForest):
+        Options = MachineOptions
+
+        def classifier(self, seed: int) -> Any:
+            return RandomForestClassifier(5, random_state=seed)
+
+    given = sample().inputs()
+    model = Plain(given["x"].shape[1], 3)
+    model.fit(*given.values(), y=sample().targets("graph"), task="classification")
+    assert model(**given).isfinite().all()
 
 
 @pytest.mark.parametrize("name", ["wl-oa", "wl-linear", "morgan-forest"])

@@ -129,6 +129,19 @@ def test_a_worker_of_a_team_leaves_the_machine_to_the_process_that_takes_over() 
     assert model.machine is None
 
 
+def test_weights_of_classes_reach_both_voices() -> None:
+    for kind in ("balanced", "none"):  # one after the other: a machine of other weights is not shared
+        given = problem(tree_folds=0, class_weights=kind)
+        machine = fit(given, seed=0).model.machine
+        assert isinstance(machine, WLOA)
+        options = {"rounds": machine.options.rounds, "svm_penalty": machine.options.svm_penalty}
+        alone = fit(Problem(MUTAG, SPLIT, Settings.of("wl-oa", **options, class_weights=kind)), seed=0).model
+        batch = next(iter(given.batches(SPLIT.valid))).inputs
+        assert torch.equal(machine.run_on_colours(batch), alone.run_on_colours(batch))
+    plain = fit(Problem(MUTAG, SPLIT, Settings.of("wl-oa", **options, class_weights="balanced")), seed=0).model
+    assert not torch.equal(machine.run_on_colours(batch), plain.run_on_colours(batch))
+
+
 def test_a_coarse_machine_is_the_linear_one_with_a_coarser_tree() -> None:
     given = problem(tree_machine="wl-linear", tree_coarse=True, tree_folds=0)
     model = fit(given, seed=0).model

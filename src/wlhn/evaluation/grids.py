@@ -2,10 +2,10 @@
 
 A grid has `about` and `leaves_out` (what it says of itself), `settings` (fixed values), `grid` (lists of values, all
 combinations of which are tried) and `together` (lists of objects, each with values that only make sense together: a
-learning rate and its weight decay). Parts of the same form stand in place of these for some: `levels` for graph or node
-tasks, `featureless` where nodes have no features, `models` for models by name; each may have such parts again. A grid
-that is `like` one of ours has what that has, where it does not say otherwise.
-What a model has no option for is left out of its combinations; what no model has is refused.
+learning rate and its weight decay). Parts of the same form are for some: `levels` for graph or node tasks,
+`featureless` where nodes have no features, `models` for models by name; each may have such parts again. A grid that is
+`like` one of ours has what that has. What a part says of an option stands in place of all that was said of it before,
+in whatever form. What a model has no option for is left out of its combinations; what no model has is refused.
 """
 
 from __future__ import annotations
@@ -102,7 +102,6 @@ def read_grid(
     together: tuple[tuple[Mapping[str, Any], ...], ...] = ()
     for document in _after_what_it_is_like(grid):
         for part in document.about_these(model, level, featureless):
-            # What a later part says of an option stands in place of all that was said of it, in whatever form.
             again = {*part.settings, *part.grid, *(name for axis in part.together for each in axis for name in each)}
             fixed = _without(again, fixed) | dict(part.settings)
             varied = _without(again - {*part.grid}, varied) | dict(part.grid)  # in the order of before
@@ -110,6 +109,7 @@ def read_grid(
     given = dict(further or {})
     axes = [[{name: value} for value in values] for name, values in varied.items()] + list(map(list, together))
     axes = [[{k: v for k, v in taken_by(model, choice).items() if k not in given} for choice in axis] for axis in axes]
+    axes = [[choice for k, choice in enumerate(axis) if choice not in axis[:k]] for axis in axes]
     if (size := math.prod(map(len, axes))) > LARGEST:
         raise InputError(f"--grid {grid}: has {size:,} combinations, more than {LARGEST:,}; try fewer values")
     combinations = (dict(item for choice in choices for item in choice.items()) for choices in product(*axes))

@@ -45,6 +45,7 @@ from wlhn.nn.model import Model
 from wlhn.nn.tree_machine import TreeMachine
 from wlhn.ops.level import Points
 from wlhn.options.option import option
+from wlhn.options.training import ClassWeights
 
 WEIGHTS = (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9, 0.0)  # of equally good ones, the first
 TREE = "tree_voice."
@@ -165,6 +166,7 @@ class TwoVoices(Model):
         part: PartOfTraining,
         loss: Loss,
         score: Callable[[Tensor], float],
+        class_weights: ClassWeights,
     ) -> dict[str, float]:
         """Fit the machine beside the trained networks, and say what was chosen: its rounds, penalty and weight.
 
@@ -177,15 +179,16 @@ class TwoVoices(Model):
             part: makes a batch of some of the training items.
             loss: of outputs for some items, given their targets.
             score: how good outputs for the validation items are; more is better.
+            class_weights: how much more items of rare classes weigh for the machine, as they did for the networks.
         """
         self.machine = self.clusters = None
         with torch.no_grad():
             network = self._mean_of_networks(valid)
         if self.options.tree_clusters:
             self.clusters = Clusters.fit(rows_of_nodes(train), self.options.tree_clusters)
-        asked = LearnedFrom(train, valid, y, valid_y, task, self._kind_of_machine)
+        asked = LearnedFrom(train, valid, y, valid_y, task, (*self._kind_of_machine, class_weights))
         depth, folds = self.options.num_layers, self.options.tree_folds
-        chosen = chosen_once(asked, lambda: self._beside.choose(asked, depth, folds, part, loss))
+        chosen = chosen_once(asked, lambda: self._beside.choose(asked, depth, folds, part, loss, class_weights))
         self.machine = copy(chosen.machine)  # others have it too, and it changes when it is asked what it remembers
         self.svm_penalty, self.machine_scale = chosen.penalty, chosen.scale
         self.network_scale = calibration(network, valid_y, loss)

@@ -90,7 +90,8 @@ class FitsAfterwards(Protocol):
 
     def fit_afterwards(self, train: ColourBatch, valid: ColourBatch, **given: Any) -> dict[str, float]:
         """Learn from training items and say what was chosen, by name. `given` are y, valid_y and task, part (a batch of
-        some training items, by position), loss (of outputs and targets) and score (of outputs for validation items)."""
+        some training items, by position), loss (of outputs and targets), score (of outputs for validation items) and
+        class_weights (the option of training)."""
 
 
 @runtime_checkable

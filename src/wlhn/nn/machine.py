@@ -22,8 +22,8 @@ from wlhn.errors import InputError
 from wlhn.nn.memory import TASKS, check_graph_memory
 from wlhn.nn.model import Model
 from wlhn.nn.pooling import graph_of_node
-from wlhn.options.option import option
-from wlhn.options.training import ClassWeightOptions, ClassWeights, InputOptions
+from wlhn.options.option import Options, option
+from wlhn.options.training import ClassWeights, InputOptions
 
 LEAST = 1e-4  # probability of what was never seen
 
@@ -48,7 +48,7 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class MachineOptions(ClassWeightOptions):
+class MachineOptions(Options):
     rounds: int = option(3, "How many rounds of refinement, or hops, it looks.", at_least=0)
 
 
@@ -136,7 +136,7 @@ class Machine(FittedModel):
         features = self.features(inputs)
         features = features if rows is None else features[rows.numpy()]
         make = self.regressor if task == "regression" else self.classifier
-        kind = self.options.class_weights
+        kind: ClassWeights = getattr(self.options, "class_weights", "none")  # a machine may offer it, or not
         learners = [_learn(make(seed), features, column, task, kind) for column in of_each_target(y.numpy(), task)]
         # Last, so that a fit that fails leaves the machine as it was.
         self.memory, self.learners = graphs | given | ({} if rows is None else {"rows": rows}), learners

@@ -125,10 +125,17 @@ def _fit_afterwards(problem: Problem, model: Any, best: Epoch) -> tuple[Epoch, d
         loader = problem.batches(train.items[positions])
         return loader.collate(loader.index).inputs
 
-    task = problem.dataset.task  # without class weights: what is calibrated are probabilities as they are
-    targets = {"y": problem.targets(train), "valid_y": problem.targets(valid), "task": task}
+    task = problem.dataset.task
     chosen = model.fit_afterwards(
-        train.inputs, valid.inputs, **targets, part=part, loss=partial(loss, task), score=score
+        train.inputs,
+        valid.inputs,
+        y=problem.targets(train),
+        valid_y=problem.targets(valid),
+        task=task,
+        part=part,
+        loss=partial(loss, task),  # without weights: what is calibrated are probabilities as they are
+        score=score,
+        class_weights=problem.settings.network.class_weights,
     )
     found = validated(problem, model, problem.batches(problem.split.valid))
     if found is None:

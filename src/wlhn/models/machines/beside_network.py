@@ -22,6 +22,7 @@ from wlhn.models.machines.subtree import WLOA, WLSVM
 from wlhn.models.machines.wl_linear import WLLinear
 from wlhn.nn.encoders import Channels
 from wlhn.nn.tree_machine import TreeMachine
+from wlhn.options.training import ClassWeights
 
 TreeMachineName = Literal["wl-oa", "wl-svm", "wl-linear"]
 TREES: dict[TreeMachineName, type[TreeMachine]] = {"wl-oa": WLOA, "wl-svm": WLSVM, "wl-linear": WLLinear}
@@ -45,15 +46,18 @@ class MachineBesideNetwork:
         """The batch, or the same graphs with clusters for numbers."""
         return batch if self.clusters is None else self.clusters.encode_batch(batch)
 
-    def made(self, rounds: int, penalty: float) -> TreeMachine:
+    def made(self, rounds: int, penalty: float, class_weights: ClassWeights = "none") -> TreeMachine:
         """A machine that has learned nothing yet."""
         width = self.in_channels if self.clusters is None else self.clusters.width
-        options = {"rounds": rounds, "svm_penalty": penalty} | ({"coarse": True} if self.coarse else {})
+        options: dict[str, Any] = {"rounds": rounds, "svm_penalty": penalty, "class_weights": class_weights}
+        options |= {"coarse": True} if self.coarse else {}
         machine = TREES[self.name](width, self.out_channels, edge_channels=self.edge_channels, **options)
         machine.takes_votes = False  # votes can be neither calibrated nor divided among colours
         return machine
 
-    def choose(self, given: LearnedFrom, depth: int, folds: int, part: PartOfTraining, loss: Loss) -> Chosen:
+    def choose(
+        self, given: LearnedFrom, depth: int, folds: int, part: PartOfTraining, loss: Loss, class_weights: ClassWeights
+    ) -> Chosen:
         """The fitted machine of the best depth, up to the given one, and penalty."""
         y, task = given.y, given.task
         train = Items(self.seen(given.train), y)
@@ -65,5 +69,5 @@ class MachineBesideNetwork:
         pairs = pairs or [(train, Items(self.seen(given.valid), given.valid_y))]
         penalties = LINEAR_PENALTIES if self.name == "wl-linear" else PENALTIES
         candidates = list(product(range(depth + 1), penalties))
-        best, scale = least_loss(candidates, lambda each: self.made(*each), pairs, task, loss)
-        return Chosen(train.fitted(self.made(*best), task), best[1], scale)
+        best, scale = least_loss(candidates, lambda each: self.made(*each, class_weights), pairs, task, loss)
+        return Chosen(train.fitted(self.made(*best, class_weights), task), best[1], scale)

@@ -36,13 +36,14 @@ from wlhn.nn.machine import MachineOptions, constant_answer, known_targets, of_e
 from wlhn.nn.memory import shaped, within
 from wlhn.nn.tree_machine import TreeMachine
 from wlhn.options.option import option
+from wlhn.options.training import ClassWeightOptions
 
 Array = NDArray[Any]
 COUNTS = "support."
 
 
 @dataclass(frozen=True)
-class KernelMachineOptions(MachineOptions):
+class KernelMachineOptions(ClassWeightOptions, MachineOptions):
     svm_penalty: float = option(1.0, "C, what a training error costs the support vector machine.", above=0)
 
 

@@ -22,6 +22,7 @@ from wlhn.errors import InputError
 from wlhn.nn.encoders import Channels
 from wlhn.nn.machine import Inputs, Machine, MachineOptions
 from wlhn.options.option import option
+from wlhn.options.training import ClassWeightOptions
 
 BITS = 2048
 OGB_ATOM = [0, 2, 3, 4, 8]  # element, degree, charge, hydrogens, whether in a ring
@@ -29,7 +30,7 @@ OGB_BOND = [0]  # type
 
 
 @dataclass(frozen=True)
-class MorganForestOptions(MachineOptions):
+class MorganForestOptions(ClassWeightOptions, MachineOptions):
     trees: int = option(500, "Trees of the forest.", at_least=1, below=100_000)
 
 

@@ -18,13 +18,14 @@ from wlhn.errors import InputError
 from wlhn.loops.grouping import group_by_target
 from wlhn.nn.machine import Inputs, Machine, MachineOptions
 from wlhn.options.option import option
+from wlhn.options.training import ClassWeightOptions
 
 MOST_COLUMNS = 5000
 BOOSTING = {"learning_rate": 0.05, "max_leaf_nodes": 15, "l2_regularization": 1.0, "early_stopping": False}
 
 
 @dataclass(frozen=True)
-class NeighbourhoodTreesOptions(MachineOptions):
+class NeighbourhoodTreesOptions(ClassWeightOptions, MachineOptions):
     trees: int = option(500, "Boosted trees.", at_least=1, below=100_000)
 
 

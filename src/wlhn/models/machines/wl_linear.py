@@ -29,6 +29,7 @@ from wlhn.nn.machine import MachineOptions, constant_answer, known_targets, of_e
 from wlhn.nn.memory import shaped, within
 from wlhn.nn.tree_machine import TreeMachine
 from wlhn.options.option import option
+from wlhn.options.training import ClassWeightOptions
 
 Array = NDArray[Any]
 HIDDEN_CATEGORY = -2  # not -1: a category that is hidden is not one that is unknown
@@ -36,7 +37,7 @@ HIDDEN_NUMBER = -(2.0**62)  # finite, as run folders want it, and no number of a
 
 
 @dataclass(frozen=True)
-class WLLinearOptions(MachineOptions):
+class WLLinearOptions(ClassWeightOptions, MachineOptions):
     code: Code = option(
         "thermometer",
         "What a machine sees of a colour that n nodes have: a 0/1 for each k up to n (a linear machine on these is an "
