@@ -204,7 +204,7 @@ def test_models_lists_all_of_them_and_what_each_can_be_told(wlhn: Any) -> None:
         ({"levels": {"node": {"epochs": 3}}}, "'epochs' is not known here"),
         ([], "must be a JSON object, found list"),
         (
-            {"grid": {name: [1] * 1000 for name in ("epochs", "patience", "num_layers")}},
+            {"grid": {name: list(range(1, 1001)) for name in ("epochs", "patience", "num_layers")}},
             "has 1,000,000,000 combinations, more than 100,000; try fewer values",
         ),
     ],
