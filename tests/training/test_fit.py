@@ -13,6 +13,8 @@ from tiny import tiny
 from wlhn.data import Dataset
 from wlhn.data.splits import stratified_folds
 from wlhn.errors import InputError
+from wlhn.estimators import GraphClassifier
+from wlhn.runs.train import train
 from wlhn.training.answers import answers_on
 from wlhn.training.fit import Fitted, fit
 from wlhn.training.network_run import Epoch, History, NetworkRun
@@ -218,3 +220,11 @@ def test_a_model_that_is_scored_once_has_no_epochs_to_be_compared_by() -> None:
     settings = Settings.of(**SMALL | {"model": "two-voices", "tree_folds": 0, "selection": "since-best"})
     with pytest.raises(InputError, match="selection: two-voices is scored once"):
         fit(problem(settings=settings), seed=3)
+
+
+def test_a_single_run_is_compared_with_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="selection since-best: has no effect on a single run"):
+        train(tiny(), Settings.of(**SMALL | {"selection": "since-best"}), tmp_path / "run")
+    with pytest.raises(InputError, match="selection since-best: has no effect on a single run"):
+        GraphClassifier(**SMALL, selection="since-best").fit(tiny())
+    assert not (tmp_path / "run").exists()
