@@ -13,11 +13,9 @@ from tiny import tiny
 from wlhn.data import Dataset
 from wlhn.data.splits import stratified_folds
 from wlhn.errors import InputError
-from wlhn.estimators import GraphClassifier
-from wlhn.runs.train import train
 from wlhn.training.answers import answers_on
 from wlhn.training.fit import Fitted, fit
-from wlhn.training.network_run import Epoch, History, NetworkRun
+from wlhn.training.network_run import Epoch, NetworkRun
 from wlhn.training.problem import Problem
 from wlhn.training.settings import Settings
 
@@ -191,40 +189,3 @@ def test_regression_learns_in_any_unit_and_scores_in_that_unit() -> None:
 def test_bad_targets_are_refused_before_any_step(change: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         problem(replace(tiny(), **change))
-
-
-def test_candidates_are_compared_by_their_best_epoch_or_by_those_since() -> None:
-    settings = Settings.of(**SMALL | {"epochs": 30, "patience": 10, "learning_rate": 0.05})
-    best, since = (fit(problem(settings=settings.but({"selection": by})), seed=3) for by in ("best", "since-best"))
-    metrics = [epoch.valid_metric for epoch in best.history]
-    assert len(set(metrics)) > 2
-    assert best.valid_score == best.best.valid_metric == max(metrics)
-    assert numbers(since) == numbers(best)  # the same run, and the same epoch of it
-    later = metrics[best.best.epoch :]
-    assert len(later) == 10
-    assert since.valid_score == pytest.approx(sum(later) / len(later))
-    assert since.valid_score < best.valid_score
-
-
-def test_where_the_best_epoch_is_the_last_its_score_stands() -> None:
-    fitted = fit(problem(settings=Settings.of(**SMALL | {"epochs": 1, "selection": "since-best"})), seed=3)
-    assert fitted.valid_score == fitted.best.valid_metric
-
-
-def test_epochs_in_which_numbers_broke_down_have_no_say() -> None:
-    epochs = tuple(Epoch(k + 1, 0.0, 0.0, metric, 0.0) for k, metric in enumerate((0.5, 0.9, 0.7, 0.6, 0.0)))
-    assert History(epochs, epochs[1], "epoch 5, validation").score_since_best == pytest.approx(0.65)
-
-
-def test_a_model_that_is_scored_once_has_no_epochs_to_be_compared_by() -> None:
-    settings = Settings.of(**SMALL | {"model": "two-voices", "tree_folds": 0, "selection": "since-best"})
-    with pytest.raises(InputError, match="selection: two-voices is scored once"):
-        fit(problem(settings=settings), seed=3)
-
-
-def test_a_single_run_is_compared_with_nothing(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="selection since-best: has no effect on a single run"):
-        train(tiny(), Settings.of(**SMALL | {"selection": "since-best"}), tmp_path / "run")
-    with pytest.raises(InputError, match="selection since-best: has no effect on a single run"):
-        GraphClassifier(**SMALL, selection="since-best").fit(tiny())
-    assert not (tmp_path / "run").exists()

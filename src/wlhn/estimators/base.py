@@ -125,9 +125,7 @@ class GraphEstimator(BaseEstimator):
             items = items if split is None else split.train
             items = items[dataset.labelled[items]]
             split = _hold_out(dataset.y, items, self.validation_share, seed)
-        settings = self._settings()
-        settings.check_single_run()
-        problem = Problem(dataset, split, settings)
+        problem = Problem(dataset, split, self._settings())
         fitted = fit(problem, seed)
         self.trained_ = Trained.of(problem, fitted)
         self.history_ = fitted.history

@@ -203,7 +203,7 @@ def run_job(job: Job, shared: Shared, checkpoint: Path | None = None) -> JobResu
     return JobResult(
         job=job,
         metric=problem.metric,
-        valid=fitted.valid_score,
+        valid=fitted.best.valid_metric,
         valid_loss=fitted.best.valid_loss,
         test=score(answers) if job.test else None,
         best_epoch=fitted.best.epoch,

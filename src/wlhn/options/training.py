@@ -75,12 +75,6 @@ class TrainingOptions(ClassWeightOptions, InputOptions):
     epochs: int = option(300, "Maximum number of epochs.", at_least=1)
     patience: int = option(50, "Epochs without improvement on the validation items before training stops.", at_least=1)
     monitor: Literal["metric", "loss"] = option("metric", "What has to improve on the validation items.")
-    selection: Literal["best", "since-best"] = option(
-        "best",
-        "What an evaluation compares candidates by: the validation score of their best epoch, or the mean of the "
-        "epochs since, which were not picked for their scores. Where validation items are few, the best of many epochs "
-        "is partly luck.",
-    )
     full_batch_momentum: float = option(
         1.0,
         "Momentum of BatchNorm's running statistics where one mini-batch holds all training items. At torch's 0.1 they "

@@ -91,7 +91,6 @@ def train(
     `draw(run)` may add pictures to the folder before it is sealed. `log(folder)` gives somebody who is told settings,
     epochs and test scores.
     """
-    settings.check_single_run()
     check_choice("device", device, "cpu", "cuda")
     if device == "cuda" and workers == 1 and not torch.cuda.is_available():
         raise InputError("device cuda: torch finds no GPU here; leave --device out to train on the CPU")

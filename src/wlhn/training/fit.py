@@ -37,7 +37,6 @@ class Fitted:
 
     model: nn.Module
     best: Epoch  # of the first network; its scores are those of the whole model
-    valid_score: float  # by which it is compared with other candidates (`selection`)
     runs: tuple[History, ...]  # of each network
     numerics: Numerics
     chosen: Mapping[str, float] = field(default_factory=dict)  # what a model that fits afterwards chose, by name
@@ -81,10 +80,6 @@ def fit(
             on_epoch(fitted.best)
             return fitted
         if isinstance(model, FitsAfterwards):
-            if problem.settings.network.selection != "best":
-                raise InputError(
-                    f"selection: {problem.settings.model} is scored once, after its networks are trained; leave it out"
-                )
             model.check_targets(problem.y[torch.from_numpy(problem.split.train)], problem.dataset.task)
         team = team or Team()
         runs: list[History] = []
@@ -111,10 +106,7 @@ def _fitted(problem: Problem, model: nn.Module, runs: Sequence[History], alone: 
     some = problem.split.train[: REPORTED * problem.settings.network.batch_size]
     first_nan = next((run.first_nan for run in runs if run.first_nan is not None), None)
     numerics = numerical_report(model, problem.stream(some), first_nan)
-    score = best.valid_metric
-    if problem.settings.network.selection == "since-best":
-        score = runs[0].score_since_best
-    return Fitted(model, best, score, tuple(runs), numerics, chosen)
+    return Fitted(model, best, tuple(runs), numerics, chosen)
 
 
 def _fit_afterwards(problem: Problem, model: Any, best: Epoch) -> tuple[Epoch, dict[str, float]]:
@@ -171,7 +163,7 @@ def _fit_in_one_go(problem: Problem, model: Any, seed: int) -> Fitted:
     valid_loss = float(loss(task, (outputs - problem.shift) / problem.scale, y))
     epoch = Epoch(1, train_loss, valid_loss, metric, time.perf_counter() - started)
     report = numerical_report(model, problem.stream(split.valid))
-    return Fitted(model, epoch, metric, (History((epoch,), epoch),), report)
+    return Fitted(model, epoch, (History((epoch,), epoch),), report)
 
 
 @contextmanager

@@ -56,12 +56,6 @@ class History:
         """The epochs in which all numbers were finite."""
         return self.epochs if self.first_nan is None else self.epochs[:-1]
 
-    @property
-    def score_since_best(self) -> float:
-        """The mean validation metric of the epochs after the best; of the best where it is the last."""
-        since = [epoch.valid_metric for epoch in self.sound if epoch.epoch > self.best.epoch]
-        return float(np.mean(since)) if since else self.best.valid_metric
-
 
 class NetworkRun:
     """The state of a network's run between two epochs, which is what a checkpoint holds; `before` are the epochs of

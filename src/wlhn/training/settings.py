@@ -72,14 +72,6 @@ class Settings:
         assert isinstance(self.training, TrainingOptions)
         return self.training
 
-    def check_single_run(self) -> None:
-        """Refuse what matters only where several runs are compared."""
-        if isinstance(self.training, TrainingOptions) and self.training.selection != TrainingOptions.selection:
-            raise InputError(
-                f"selection {self.training.selection}: has no effect on a single run; `wlhn evaluate` compares "
-                "candidates by it; leave it out"
-            )
-
 
 def option_classes(model: str) -> tuple[type[Options], type[Options]]:
     """Where the options of a model and of its training are written down."""
