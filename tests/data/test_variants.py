@@ -1,17 +1,14 @@
-"""Variants of data sets: noise where it says and as strong as it says, and the same set wherever it is loaded."""
+"""Variants of node sets: noise where it says and as strong as it says, and the same set wherever it is loaded."""
 
 from dataclasses import replace
 
-import networkx as nx
 import numpy as np
 import pytest
 
-from wlhn.data import Dataset, as_dataset, load
+from wlhn.data import Dataset, load
 from wlhn.data.splits import Split
-from wlhn.data.variants import with_noise, with_virtual_node
+from wlhn.data.variants import with_noise
 from wlhn.errors import InputError
-from wlhn.graphs import Graphs
-from wlhn.hierarchy import refine
 from wlhn.training.problem import Problem
 from wlhn.training.provenance import data_hash
 from wlhn.training.settings import Settings
@@ -96,65 +93,3 @@ def test_without_directions() -> None:
     assert after < more == {(v, u) for u, v in more}
     assert undirected.name == "Cornell+undirected"
     assert undirected.splits == directed.splits
-
-
-def hub_and_rest(dataset: Dataset, graph: int) -> tuple[int, Graphs, Graphs]:
-    """The virtual node of a graph, that graph as the variant has it, and as it was."""
-    new = with_virtual_node(dataset).graphs.select([graph])
-    return new.num_nodes - 1, new, dataset.graphs.select([graph])
-
-
-@pytest.mark.parametrize("graph", [0, 7, 187])
-def test_virtual_node_is_joined_to_all_others_and_nothing_else_changes(graph: int) -> None:
-    hub, new, old = hub_and_rest(load("MUTAG"), graph)
-    joined = nx.DiGraph(list(zip(*old.edge_index.tolist(), strict=True)))
-    joined.add_edges_from([ends for node in list(joined) for ends in ((hub, node), (node, hub))])
-    found = nx.DiGraph(list(zip(*new.edge_index.tolist(), strict=True)))
-    assert nx.utils.graphs_equal(found, joined)
-    assert new.num_edges == joined.number_of_edges()
-    assert new.node_label[:hub].tolist() == old.node_label.tolist()
-    assert new.node_label[hub] == load("MUTAG").graphs.node_label.max() + 1
-
-
-def test_edges_of_a_virtual_node_have_a_label_of_their_own() -> None:
-    mutag = load("MUTAG")
-    hub, new, old = hub_and_rest(mutag, 3)
-    of_hub = (new.edge_index == hub).any(axis=0)
-    assert set(new.edge_label[of_hub]) == {mutag.graphs.edge_label.max() + 1}
-    assert new.edge_label[~of_hub].tolist() == old.edge_label.tolist()
-
-
-def test_features_of_a_virtual_node_are_a_new_category_or_missing() -> None:
-    pair = Graphs.from_edges([[0, 1], [1, 0]], node_ptr=[0, 2, 3], x=[[0, 1], [2, 0], [1, 1]], node_ids=["a", "b", "c"])
-    dataset = Dataset(
-        "pair", pair, np.array([0, 1]), "graph", "classification", (0, 1), inputs=("x",), categories=(4, 2)
-    )
-    new = with_virtual_node(dataset)
-    assert new.categories == (5, 3)
-    assert new.graphs.x.tolist() == [[0, 1], [2, 0], [4, 2], [1, 1], [4, 2]]
-    assert new.graphs.node_ids == ["a", "b", "virtual-node", "c", "virtual-node"]
-    numbers = replace(dataset, graphs=replace(pair, x=pair.x.astype(np.float32)), categories=())
-    x = with_virtual_node(numbers).graphs.x
-    assert np.isnan(x).all(axis=1).tolist() == [False, False, True, False, True]
-    assert (pair.x == [[0, 1], [2, 0], [1, 1]]).all()  # what was given is left as it was
-
-
-def test_a_virtual_node_tells_two_triangles_from_a_hexagon_no_better_than_refinement_does() -> None:
-    """Two steps lead everywhere, but one-dimensional refinement stays what it is."""
-    triangles, hexagon = nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(3)), nx.cycle_graph(6)
-    dataset = with_virtual_node(as_dataset([triangles, hexagon], [0, 1]))
-    hierarchy = refine(dataset.graphs, rounds=4)
-    assert sorted(hierarchy.colours[4][:7]) == sorted(hierarchy.colours[4][7:])
-
-
-def test_virtual_node_needs_graphs_with_targets() -> None:
-    with pytest.raises(InputError, match="karate: a virtual node"):
-        load("karate+virtual-node")
-
-
-def test_a_model_learns_from_the_variant_by_its_name() -> None:
-    mutag = load("MUTAG+virtual-node")
-    assert mutag.name == "MUTAG+virtual-node"
-    split = Split(np.arange(100), np.arange(100, 144), np.arange(144, 188))
-    problem = Problem(mutag, split, Settings.of(num_layers=2))
-    assert problem.encoded.x.shape[1] == 8  # seven labels, and the virtual node's

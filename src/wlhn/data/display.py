@@ -13,7 +13,6 @@ from wlhn.data.columns import labels_of
 from wlhn.data.dataset import Dataset
 from wlhn.data.readers.graph_files import GRAPH_FILES
 from wlhn.data.readers.ogb import ATOM_CATEGORIES
-from wlhn.data.variants import split_name
 from wlhn.errors import InputError
 
 
@@ -102,7 +101,7 @@ def node_names(dataset: Dataset) -> NDArray[Any]:
     if graphs.node_label is None:
         return np.full(graphs.num_nodes, "")
     values, place = np.unique(graphs.node_label, return_inverse=True)
-    known = MUTAG_ATOMS if split_name(dataset.name)[0] == "MUTAG" else labels_of(dataset.columns)
+    known = MUTAG_ATOMS if dataset.name == "MUTAG" else labels_of(dataset.columns)
     told = ["missing" if value is None else str(value) for value in known]
     names = [told[v] if 0 <= v < len(told) else str(v) for v in values.tolist()]
     return np.array(names)[place]

@@ -23,7 +23,7 @@ from wlhn.data.readers.tables import DEFAULTS, ReadOptions
 from wlhn.data.registry import DATASETS, KNOWN, known_name, locate, outside_dataset
 from wlhn.data.splits import read_json_splits
 from wlhn.data.statistics import check, statistics
-from wlhn.data.variants import UNDIRECTED, VIRTUAL_NODE, split_name, with_noise, with_virtual_node
+from wlhn.data.variants import UNDIRECTED, split_name, with_noise
 from wlhn.errors import InputError
 
 TARGETS = ("targets.csv", "targets.tsv", "labels.csv", "labels.tsv")
@@ -176,8 +176,8 @@ def load(
     """A data set by name (any case; see `wlhn datasets`) or by path.
 
     Names are looked for under `data_root` (or WLHN_DATA), in the user's cache, among what is built in, and then
-    downloaded. What was parsed once is memory-mapped from the cache. `Cornell+undirected`,
-    `Cornell+feature-noise-0.1` and `MUTAG+virtual-node` are variants of known sets (see `wlhn.data.variants`).
+    downloaded. What was parsed once is memory-mapped from the cache. `Cornell+undirected` and
+    `Cornell+feature-noise-0.1` are variants of Cornell (see `wlhn.data.variants`).
 
     - self_loops: keep them; they are dropped otherwise
     - directed: whether edges have a direction, in node sets and the user's own files; as the format says otherwise
@@ -211,8 +211,6 @@ def load(
     for variant in variants:
         if variant == UNDIRECTED:  # as it was read
             dataset = replace(dataset, name=f"{dataset.name}+{UNDIRECTED}")
-        elif variant == VIRTUAL_NODE:
-            dataset = with_virtual_node(dataset)
         else:
             dataset = with_noise(dataset, variant)
     return dataset

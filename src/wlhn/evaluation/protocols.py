@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from wlhn.data.dataset import Dataset
 from wlhn.data.readers.ogb import ogb_score
 from wlhn.data.splits import Split, check_disjoint_tests, random_splits, stratified_folds
-from wlhn.data.variants import split_name
 from wlhn.errors import InputError
 from wlhn.plugins import Registry
 
@@ -79,8 +78,8 @@ def random_ten(dataset: Dataset, seed: int) -> list[Split]:
 
 
 def ogb_evaluator(dataset: Dataset, items: NDArray[Any], outputs: NDArray[Any]) -> float:
-    """What OGB's own evaluator says; it knows a variant by the name of the set."""
-    return next(iter(ogb_score(split_name(dataset.name)[0], dataset.y[items], outputs).values()))
+    """What OGB's own evaluator says."""
+    return next(iter(ogb_score(dataset.name, dataset.y[items], outputs).values()))
 
 
 OURS = (
