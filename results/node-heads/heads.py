@@ -22,6 +22,7 @@ from wlhn.training.answers import answers_on
 from wlhn.training.fit import fit
 from wlhn.training.problem import Problem
 
+MODELS = "wlhn,mlp,gcn,gin,gat,mixhop,hgcn-poincare,hgcn-hyperboloid,geom-gcn,pgnn"
 GRID = str(Path(__file__).with_name("heads.json"))
 
 
@@ -53,18 +54,18 @@ def run_once(problem: Problem, seed: int) -> Run:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", default="Cornell,Texas,Wisconsin")
-    parser.add_argument("--models", default="wlhn,mlp,gcn,gin,gat,mixhop,hgcn-poincare,geom-gcn")
+    parser.add_argument("--models", default=MODELS)
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--grid", default=GRID)
     asked: Any = parser.parse_args()
     torch.set_num_threads(1)
     for model, name in product(asked.models.split(","), asked.sets.split(",")):
         data, grid = load(f"{name}+undirected"), read_grid(asked.grid, model, "node")
-        runs = [
-            [[run_once(Problem(data, split, each), run + 100 * k) for run in range(asked.runs)] for each in grid]
+        runs = [  # of each split, of each candidate
+            [[run_once(Problem(data, split, each), seed + 100 * k) for seed in range(asked.runs)] for each in grid]
             for k, split in enumerate(inner_splits(data, 0))
         ]
-        held_out = 100 * np.array([[[run.held_out for run in runs] for runs in split] for split in runs])
+        held_out = 100 * np.array([[[run.held_out for run in again] for again in split] for split in runs])
         print(f"{model} on {name}")
         for settings, accuracy in zip(grid, held_out.mean(axis=(0, 2)), strict=True):
             options = settings.to_json()
@@ -72,9 +73,9 @@ def main() -> None:
             print(f"  {accuracy:.1f}", *(f"{each}={options[each]}" for each in varied if each in options))
         for rule, value in RULES.items():
             chosen = [
-                held_out[k, max(range(len(grid)), key=lambda c: value(split[c][run]))].mean()
+                held_out[k, max(range(len(grid)), key=lambda c: value(split[c][seed]))].mean()
                 for k, split in enumerate(runs)
-                for run in range(asked.runs)
+                for seed in range(asked.runs)
             ]
             print(f"  chosen by {rule}: {np.mean(chosen):.1f}", flush=True)
 
