@@ -15,6 +15,7 @@ from wlhn.data.load import load
 from wlhn.errors import InputError, UnavailableError
 from wlhn.experiments import cells, epochs, trees
 from wlhn.experiments.catalogue import ITEMS, write_report
+from wlhn.experiments.table import read_table
 
 PLACE = Path("table-graphs/MUTAG")
 
@@ -77,7 +78,7 @@ def test_the_report_has_ours_the_papers_and_the_same_bytes(whole: Path, tmp_path
     assert outcome["version"] in row
     assert "Not run: `dgcnn`, `diffpool`, " in detail
     assert "Not run at all: DD, NCI1, " in detail
-    assert re.search(rf"\| GIN \| \[{mean:.1f}\]\(.*/table-graphs/README.md#mutag\) ± {std:.1f}† \(84.7\) \|", text)
+    assert re.search(rf"\| GIN \| \[{mean:.1f}\]\(.*/table-graphs/README.md#mutag\) ± {std:.1f}†§? \(84.7\) \|", text)
     assert "Not run: DD, NCI1, " in text
     headings = [line for line in text.splitlines() if line.startswith("#")]
     assert len(set(headings)) == len(headings) == 1 + len(ITEMS)
@@ -312,11 +313,11 @@ def test_the_verdict_weighs_both_spreads(mean: float, spread: float, said: str, 
 def test_a_model_has_one_row_in_which_the_larger_grid_counts(whole: Path, tmp_path: Path) -> None:
     text = outcome_of(whole, tmp_path, 0.86)
     assert "as published" in verdict(text)
-    assert "*fair*" not in text
+    assert "(86.0) *fair*" not in text
     text = outcome_of(whole, tmp_path, 0.5, place=PLACE / "wlhn-fair")  # the worse one: it is not chosen by its score
     assert "s.e. worse" in verdict(text)
     (row,) = (line for line in text.splitlines() if line.startswith("| **WLHN** |"))
-    assert "50.0](./table-graphs/README.md#mutag) ± 0.0 (86.0) *fair*" in row
+    assert re.search(r"50\.0\]\(\./table-graphs/README\.md#mutag\) ± 0\.0§? \(86\.0\) \*fair\*", row)
     assert "86.0](" not in row
     page = (tmp_path / "table-graphs" / "README.md").read_text()
     assert "| WLHN | 86.0 ± 0.0 |" in page
@@ -333,9 +334,35 @@ def test_what_people_noted_is_shown(whole: Path, tmp_path: Path) -> None:
     (tmp_path / "table-graphs").mkdir()
     (tmp_path / "table-graphs" / "NOTES.md").write_text("It rained.\n\nAll day.\n")
     text = outcome_of(whole, tmp_path, 0.9)
-    assert "It rained." in text
+    assert "It rained. [More](./table-graphs/NOTES.md)." in text
     assert "All day." not in text
     assert "[NOTES.md](NOTES.md)" in (tmp_path / "table-graphs" / "README.md").read_text()
+
+
+def test_folds_that_are_not_the_published_ones_are_marked(whole: Path, tmp_path: Path) -> None:
+    published = next(column.splits for column in read_table("table-graphs").columns if column.key == "MUTAG")
+    best = "| best published, same folds | "
+    text = outcome_of(whole, tmp_path, 0.9, splits_hash=published)
+    assert "§" not in text
+    assert f"{best}89.2 (1-step RWNN) |" in text
+    text = outcome_of(whole, tmp_path, 0.9, splits_hash="0" * 12)
+    assert "± 0.0§ (86.0)" in text
+    assert "§ marks folds that were drawn by seed" in text
+    assert f"{best}– |" in text  # others, so not to be compared with
+
+
+def test_a_model_is_compared_with_wlhn_from_its_own_grid(whole: Path, tmp_path: Path) -> None:
+    for row, grid, score in (("wlhn", "lean", 0.7), ("wlhn-fair", "fair", 0.9), ("gin", "lean", 0.6)):
+        outcome_of(whole, tmp_path, score, place=PLACE / row, grid=grid)
+    outcome_of(whole, tmp_path, 0.6, place=PLACE / "gin-fair", grid="fair")
+    lines = (tmp_path / "table-graphs" / "README.md").read_text().splitlines()
+    against = {line.split(" | ")[0]: line.split(" | ")[6] for line in lines if line.startswith(("| GIN", "| WLHN"))}
+    assert against == {
+        "| GIN": "-10.0 (p < 0.01)",
+        "| WLHN": "",
+        "| WLHN, fair grid": "",
+        "| GIN, fair grid": "-30.0 (p < 0.01)",
+    }
 
 
 def test_a_grid_that_changed_is_marked(whole: Path, tmp_path: Path) -> None:

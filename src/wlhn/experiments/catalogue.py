@@ -114,15 +114,19 @@ PREFACE = (
     "The tables and figures of *Weisfeiler and Leman go Hyperbolic* (AISTATS 2023), as far as they have been run here, "
     "written by `wlhn report` from the result files and from what people noted beside them. A cell has our mean ± "
     "standard deviation over splits, and the paper's mean in brackets. † marks a part of the protocol (fewer splits or "
-    "runs than the paper's). Settings are selected on validation items alone: from the grid `lean` unless a cell names "
-    "another. If a model was run with both, the cell shows the named grid even where `lean` did better. Each number "
-    "links to its details, among them the other grid's number and variants of the model.",
+    "runs than the paper's). Settings are selected on validation items alone, from the grid of candidates `lean` "
+    "unless a cell names another (*fair*, *wide*: what each tries stands with the details). If a model was run with "
+    "both, the cell shows the named grid even where `lean` did better. Each number links to its details, among them "
+    "the other grid's number and variants of the model.",
     "The verdict on WLHN's row compares the two means by the standard error (s.e.) of their difference, from both "
     "spreads. A difference of at most one s.e. is called 'as published'. With fewer than three splits (or, on a single "
     "split, fewer than three runs) there is no verdict. `wlhn reproduce ITEM` makes a table, `wlhn reproduce ITEM "
     "--check 1` tells whether the code at hand still gives it.",
 )
-CHANGED = "‡ marks settings that the grid of that name no longer has."
+MARKS = {
+    "‡": "‡ marks numbers from an earlier version of their grid: its command now tries other settings.",
+    "§": "§ marks folds that were drawn by seed, because the published ones were not under `WLHN_DATA`.",
+}
 
 
 def write_report(results: Path, out: Path, own_tables: Sequence[str] = (), html: Path | None = None) -> None:
@@ -145,7 +149,8 @@ def write_report(results: Path, out: Path, own_tables: Sequence[str] = (), html:
             write_text(results / item_key(item) / PAGE, markdown([*about, *blocks]))
     sections = {item: entry.section(item, results, link) for item, entry in items.items()}
     body = [block for blocks in sections.values() for block in blocks]
-    head = [TITLE, *PREFACE, *([CHANGED] if "‡" in markdown(body) else [])]
+    shown = markdown(body)
+    head = [TITLE, *PREFACE, *(meaning for mark, meaning in MARKS.items() if mark in shown)]
     write_text(out, markdown([*head, *body]))
     if html is not None:
         write_text(html, _one_page(head, sections, details, results))

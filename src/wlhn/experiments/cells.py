@@ -80,4 +80,7 @@ def _evaluated(dataset: Dataset, column: Column, row: Row, request: Request) -> 
         retry_failed=request.retry_failed,
         on_progress=lambda progress: request.say(part_name(column, row), progress),
     ).run()
-    return in_words(outcome, column.divisor)
+    found = in_words(outcome, column.divisor)
+    if column.drawn_by_seed(outcome.plan.splits_hash):
+        found += ", on folds drawn by seed: the published ones are not under WLHN_DATA"
+    return found

@@ -84,7 +84,7 @@ def depths_section(item: str, results: Path, link: str) -> list[Block]:
         f"{table.about} Numbers broke down (NaN or infinity) in {broken} of {runs} runs. "
         f"[Every point in detail]({link}/{item}/{PAGE}).",
         TableBlock(["layers", *map(str, paper["depths"])], rows),
-        *what_was_learned(results / item),
+        *what_was_learned(results, item, link),
         Pictures(pictures, results / item, f"{link}/{item}"),
     ]
 

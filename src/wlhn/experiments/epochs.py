@@ -95,4 +95,4 @@ def times_section(item: str, results: Path, link: str) -> list[Block]:
         ]
         times = [f"{seconds[c]:.3f}" for c in CONTESTANTS]
         rows.append([name, *ratios, *times, str(result["threads"]), result["version"]])
-    return [title, about, TableBlock(header, rows), *what_was_learned(results / item)]
+    return [title, about, TableBlock(header, rows), *what_was_learned(results, item, link)]

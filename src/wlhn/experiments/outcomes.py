@@ -62,8 +62,14 @@ class Cell:
 
     @property
     def marks(self) -> str:
-        """† where a part of the protocol was run, ‡ where the grid of that name has other settings now."""
-        return ("" if self.whole else "†") + ("" if self.same_grid else "‡")
+        """† where a part of the protocol was run, ‡ where the grid of that name has other settings now, § where the
+        splits are not the published ones."""
+        return ("" if self.whole else "†") + ("" if self.same_grid else "‡") + ("§" if self.drawn_here else "")
+
+    @property
+    def drawn_here(self) -> bool:
+        """Whether the splits are not the published ones."""
+        return self.column.drawn_by_seed(self.outcome.plan.splits_hash)
 
     @property
     def extent(self) -> str:

@@ -40,13 +40,16 @@ def table_section(item: str, results: Path, link: str) -> list[Block]:
     # Each kind of split has a table of its own: side by side they would be too wide to read.
     kinds = [[c for c in run if c.protocol == protocol] for protocol in dict.fromkeys(c.protocol for c in run)]
     overviews = [_overview(table, columns, cells, page) for columns in kinds]
-    return [f"## {table.title}", " ".join(said), *overviews, *what_was_learned(results / key)]
+    return [f"## {table.title}", " ".join(said), *overviews, *what_was_learned(results, key, link)]
 
 
-def what_was_learned(folder: Path) -> list[Block]:
-    """The first paragraph of what people wrote about an item, if they did, in one line."""
-    path = folder / NOTES
-    return [" ".join(path.read_text(encoding="utf-8").strip().split("\n\n")[0].split())] if path.exists() else []
+def what_was_learned(results: Path, key: str, link: str) -> list[Block]:
+    """The first paragraph of what people wrote about an item, if they did, in one line, and where the rest is."""
+    path = results / key / NOTES
+    if not path.exists():
+        return []
+    first, *rest = path.read_text(encoding="utf-8").strip().split("\n\n")
+    return [" ".join([*first.split(), *([f"[More]({link}/{key}/{NOTES})."] if rest else [])])]
 
 
 def _overview(table: Table, shown: list[Column], cells: Cells, page: str) -> TableBlock:
@@ -64,20 +67,22 @@ def _overview(table: Table, shown: list[Column], cells: Cells, page: str) -> Tab
         else:
             closing.append(["WLHN, splits × runs", *("–" if cell is None else cell.extent for cell in ours)])
     if table.best_published:
-        best = (table.best_published.get(c.key) for c in shown)
+        drawn = {cell.column for cell in found.values() if cell and cell.drawn_here}
+        best = (None if c in drawn else table.best_published.get(c.key) for c in shown)
         closing.append(["best published, same folds", *("–" if b is None else f"{b[0]} ({b[1]})" for b in best)])
     return TableBlock(["ours (paper)", *(c.key for c in shown)], lines, closing)
 
 
-def _of_any_grid(model: Row, column: Column, table: Table, cells: Cells) -> Cell | None:
-    """The result of a model, whichever grid its settings were chosen from: of those that were run, the one whose row
-    stands last in the table. So it is not chosen by its score."""
+def _of_any_grid(model: Row, column: Column, table: Table, cells: Cells, preferred: str | None = None) -> Cell | None:
+    """The result of a model, whichever grid its settings were chosen from: of those that were run, that of a preferred
+    grid, else the one whose row stands last in the table. So it is not chosen by its score."""
     of_other_grids = [
         row for row in table.rows if row.grid and (row.model, row.settings) == (model.key, model.settings)
     ]
     rows = [model, *of_other_grids]
     present = [cells[column.key, row.key] for row in rows if (column.key, row.key) in cells]
-    return present[-1] if present else None
+    of_preferred = [cell for cell in present if preferred is not None and cell.outcome.plan.grid == preferred]
+    return next(reversed(of_preferred or present), None)
 
 
 def _bold(row: Row) -> str:
@@ -96,11 +101,12 @@ def _both(cell: Cell | None, row: Row, column: Column, digits: int, page: str) -
 
 
 ABOUT = """Numbers are means ± standard deviations over splits (each the mean of its final runs; over runs where there
-is one split; divided by their number, not by one less), in the paper's units. "Against WLHN" is the mean difference on
-the same splits, with p of the corrected resampled t-test (Nadeau and Bengio). Time is the sum of the wall clocks of a
-cell's jobs, on one thread each, on a machine that may have been busy. The command at the end of a line makes it again,
-in a folder `again`; the version is that of the code that did the work, or versions, where a cell was filled over time.
-`wlhn reproduce ITEM --check 1` does one run of each cell again and compares it to the last digit."""
+is one split; divided by their number, not by one less), in the paper's units. "Against WLHN" is the mean difference
+to WLHN from the same grid, where it was run with that, on the same splits, with p of the corrected resampled t-test
+(Nadeau and Bengio). Time is the sum of the wall clocks of a cell's jobs, on one thread each, on a machine that may
+have been busy. The command at the end of a line makes it again, in a folder `again`; the version is that of the code
+that did the work, or versions, where a cell was filled over time. `wlhn reproduce ITEM --check 1` does one run of
+each cell again and compares it to the last digit."""
 
 
 def table_details(item: str, table: Table, results: Path) -> list[Block]:
@@ -133,8 +139,11 @@ def _column(item: str, table: Table, column: Column, cells: Cells) -> list[Block
     missing = [f"`{row.key}`" for row in rows if (column.key, row.key) not in cells]
     header = ["model", "ours", "paper", "difference", "splits × runs", "settings", "against WLHN"]
     header += ["time", "version", "again"]
-    ours = cells.get((column.key, OURS))
-    lines = [_line(item, row, cell, table.digits, ours) for row, cell in present]
+    wlhn = next((row for row in table.rows if row.key == OURS), None)
+    lines = []
+    for row, cell in present:
+        ours = None if wlhn is None else _of_any_grid(wlhn, column, table, cells, cell.outcome.plan.grid)
+        lines.append(_line(item, row, cell, table.digits, ours))
     parts: list[Block] = [f"## {column.key}", TableBlock(header, lines)]
     if not all(cell.same_grid for _, cell in present):
         parts.append("‡ the grid of this name has other settings now.")

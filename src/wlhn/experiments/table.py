@@ -40,6 +40,11 @@ class Column:
     item: str  # the experiment in whose folder its cells lie: tables share them
     final_runs: int | None = None  # on each split, where not as many as the protocol has
     divisor: float = 1.0  # of our errors, where the paper's are in other units
+    splits: str | None = None  # hash of the published ones, where the data may be without them
+
+    def drawn_by_seed(self, splits_hash: str) -> bool:
+        """Whether these splits were drawn although others are published."""
+        return self.splits not in (None, splits_hash)
 
 
 @dataclass(frozen=True)

@@ -191,6 +191,6 @@ def figure_section(item: str, results: Path, link: str) -> list[Block]:
         title,
         f"{about} d = {numbers['dimension']}, τ = {numbers['tau']:g}, {drawn}.",
         *tables,
-        *what_was_learned(results / item),
+        *what_was_learned(results, item, link),
         Pictures(pictures, results / item, f"{link}/{item}"),
     ]
