@@ -97,13 +97,15 @@ def test_the_repositorys_report_is_that_of_its_results(tmp_path: Path) -> None:
 
 def test_the_printed_command_makes_the_cell_again(whole: Path, tmp_path: Path) -> None:
     write_report(whole, tmp_path / "RESULTS.md")
-    detail = (whole / "table-graphs" / "README.md").read_text()
+    report, detail = (tmp_path / "RESULTS.md").read_text(), (whole / "table-graphs" / "README.md").read_text()
     lines = re.findall(r"`(wlhn reproduce table-graphs --dataset .*?)`", detail)
     assert len(lines) == 2
     for line in lines:
         assert line.endswith(" --out again")
         ran = wlhn(*shlex.split(line)[1:-1], tmp_path)
         assert ran.code == 0, ran.err
+        said = " ".join((ran.out + ran.err).split())
+        assert ("folds drawn by seed" in said) == ("§" in report)  # and not in silence
     assert numbers(tmp_path) == numbers(whole)
 
 
